@@ -1,0 +1,162 @@
+//! Failures have a class, and the class decides what happens next. Never a bare string.
+
+use std::fmt;
+
+use serde::Deserialize;
+use serde::Serialize;
+
+/// What kind of failure it was.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Class {
+    /// The way to the agent failed: network, rate limit, a tool that is briefly away.
+    Transport,
+    /// The agent did not finish within its time.
+    AgentDeadline,
+    /// The agent, or the engine while the agent worked, ended without a result.
+    Crash,
+    /// The agent ended as if all were well and reported nothing.
+    Silent,
+    /// The report is not JSON, or not what the step asked for.
+    Invalid,
+    /// Something that was promised is not there.
+    MissingArtifact,
+    /// Something outside the permitted scope was touched.
+    Scope,
+    /// The task cannot be done as it stands; trying again would not help.
+    Contract,
+    /// Refused by a person or a rule.
+    Denied,
+    /// Stopped from outside.
+    Cancelled,
+    /// The disk is full, a directory cannot be written, a file cannot be read.
+    Storage,
+}
+
+/// What the engine does about a class before it asks a person.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Policy {
+    /// Try again after a pause that doubles each time.
+    Backoff,
+    /// Try again at once, with what was wrong as feedback.
+    Correct,
+    /// Try again at once: the attempt never had its chance.
+    Again,
+    /// A person decides.
+    Ask,
+    /// Nothing can be done within the run.
+    Stop,
+}
+
+impl Class {
+    /// The rule of the house for this class.
+    pub fn policy(self) -> Policy {
+        match self {
+            Class::Transport => Policy::Backoff,
+            Class::Invalid | Class::Silent => Policy::Correct,
+            Class::AgentDeadline
+            | Class::Crash
+            | Class::MissingArtifact
+            | Class::Scope
+            | Class::Contract
+            | Class::Denied
+            | Class::Storage => Policy::Ask,
+            Class::Cancelled => Policy::Stop,
+        }
+    }
+
+    /// The name that error lists carry (PX-133).
+    pub fn name(self) -> &'static str {
+        match self {
+            Class::Transport => "TransportError",
+            Class::AgentDeadline => "TimeoutError",
+            Class::Crash => "CrashError",
+            Class::Silent => "SilentCompletion",
+            Class::Invalid => "ValidationError",
+            Class::MissingArtifact => "MissingArtifact",
+            Class::Scope => "ScopeViolation",
+            Class::Contract => "ContractError",
+            Class::Denied => "DeniedError",
+            Class::Cancelled => "Cancelled",
+            Class::Storage => "StorageError",
+        }
+    }
+}
+
+impl fmt::Display for Class {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// A classified failure.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+#[error("{class}: {message}")]
+pub struct Failure {
+    pub class: Class,
+    /// One or two sentences in plain words.
+    pub message: String,
+    /// What to tell the agent so that the next attempt can do better; one entry per problem.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub feedback: Vec<String>,
+    /// The engine died while this was under way: not the agent's fault, so it may simply be tried again.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub interrupted: bool,
+    /// What is known about the attempt nevertheless: where its output and its partial work lie.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub kept: Vec<String>,
+    /// The last lines of what it printed.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub output: String,
+}
+
+impl Failure {
+    pub fn new(class: Class, message: impl Into<String>) -> Failure {
+        Failure {
+            class,
+            message: message.into(),
+            feedback: vec![],
+            interrupted: false,
+            kept: vec![],
+            output: String::new(),
+        }
+    }
+
+    /// The failure of an attempt that was under way when the engine died.
+    pub fn interrupted() -> Failure {
+        Failure {
+            interrupted: true,
+            ..Failure::new(Class::Crash, "the work was interrupted before it reported anything")
+        }
+    }
+
+    /// What the engine does about it before it asks a person.
+    pub fn policy(&self) -> Policy {
+        if self.interrupted { Policy::Again } else { self.class.policy() }
+    }
+}
+
+/// The pause before attempt `attempt` (from 2 on): 1 s, 2 s, 4 s ... at most five minutes. It is journalled
+/// by the flow that sleeps, never by a library.
+pub fn backoff_ms(attempt: u32) -> u64 {
+    let doublings = attempt.saturating_sub(2).min(20);
+    (1000u64 << doublings).min(300_000)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn e_60_backoff_is_one_two_four() {
+        assert_eq!([2, 3, 4, 5].map(backoff_ms), [1000, 2000, 4000, 8000]);
+        assert_eq!(backoff_ms(60), 300_000);
+    }
+
+    #[test]
+    fn a_deadline_is_asked_about_and_never_retried_alone() {
+        assert_eq!(Class::AgentDeadline.policy(), Policy::Ask);
+        assert_eq!(Class::Transport.policy(), Policy::Backoff);
+        assert_eq!(Failure::interrupted().policy(), Policy::Again);
+    }
+}

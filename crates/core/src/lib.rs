@@ -1,0 +1,14 @@
+//! The law: what things are and which rules hold.
+//!
+//! Architecture invariant: nothing in this crate reads or writes anything outside its arguments. There is
+//! no clock, no randomness, no environment, no file and no async here; `clippy.toml` and a test over
+//! `cargo tree` hold that wall.
+
+pub mod chain;
+pub mod failure;
+pub mod finding;
+pub mod hash;
+pub mod question;
+pub mod redact;
+pub mod report;
+pub mod time;
