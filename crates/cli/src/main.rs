@@ -1,1 +1,23 @@
-fn main() {}
+//! The face: one binary, one file per command.
+
+mod answers;
+mod args;
+mod commands;
+mod error;
+mod exit;
+mod progress;
+mod prompt;
+mod render;
+mod session;
+mod ui;
+mod workspace;
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    // The supervisor of an agent is this same binary. It must be small and quick, so nothing else comes first.
+    if std::env::args_os().nth(1).is_some_and(|a| a == seriatim_engine::SUPERVISE) {
+        return ExitCode::from(seriatim_engine::supervise());
+    }
+    args::run().into()
+}

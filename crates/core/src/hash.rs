@@ -67,7 +67,8 @@ impl FromStr for Hash {
 
     fn from_str(text: &str) -> Result<Hash, NotAHash> {
         let refuse = || NotAHash(text.chars().take(80).collect());
-        if text.len() != 64 || !text.is_ascii() {
+        // `from_str_radix` alone would take a sign for a digit.
+        if text.len() != 64 || !text.bytes().all(|b| b.is_ascii_hexdigit()) {
             return Err(refuse());
         }
         let mut out = [0u8; 32];

@@ -5,9 +5,18 @@
 //! `cargo tree` hold that wall.
 
 pub mod chain;
+pub mod check;
+pub mod closest;
+pub mod config;
+pub mod doc;
 pub mod failure;
 pub mod finding;
 pub mod hash;
+pub mod kind;
+pub mod machine;
+pub mod plain;
+pub mod process;
+pub mod projection;
 pub mod question;
 pub mod redact;
 pub mod report;

@@ -1,10 +1,23 @@
 //! The protocol between engine and agent: the brief that goes in, the report that comes out.
+//!
+//! An agent's report is read by [`read`], which answers with sentences that the agent can act on. The serde
+//! form of [`Report`] is the journal's: the same fields, with those that nobody knows gathered in `unknown`.
+
+mod fields;
+mod reader;
+#[cfg(test)]
+mod tests;
 
 use std::collections::BTreeMap;
 
 use serde::Deserialize;
 use serde::Serialize;
 use serde_json::Value;
+
+use crate::failure::Class;
+
+pub use reader::Demand;
+pub use reader::read;
 
 /// Limits of one attempt.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -118,6 +131,17 @@ pub struct ReportedError {
     pub message: String,
 }
 
+impl ReportedError {
+    /// The class that the agent's word stands for; another word than the two of the protocol stands for none.
+    pub fn failure_class(&self) -> Option<Class> {
+        match self.class.trim() {
+            "transient" => Some(Class::Transport),
+            "permanent" => Some(Class::Contract),
+            _ => None,
+        }
+    }
+}
+
 /// What an agent reports: a claim, and stored as one.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Report {
@@ -145,6 +169,6 @@ pub struct Report {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<ReportedError>,
     /// Fields that the protocol does not know: kept, never an error.
-    #[serde(skip)]
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub unknown: BTreeMap<String, Value>,
 }

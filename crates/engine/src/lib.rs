@@ -1,1 +1,21 @@
-//! placeholder
+//! The hands: drives flows and performs what they ask for.
+//!
+//! Everything outside is a port with two implementations, a real one and one that is simulated from one seed. The
+//! drive loop is the same in both.
+
+pub mod agents;
+pub mod drive;
+pub mod hands;
+mod ids;
+pub mod job;
+pub mod listen;
+pub mod perform;
+pub mod schedule;
+
+/// The first argument by which a program that uses this engine becomes the supervisor of an agent.
+pub const SUPERVISE: &str = hands::supervise::ARGUMENT;
+
+/// What such a program then does.
+pub fn supervise() -> u8 {
+    u8::try_from(hands::supervise::main()).unwrap_or(1)
+}

@@ -1,0 +1,95 @@
+//! What was typed, and which command it means.
+
+use std::path::PathBuf;
+
+use clap::Parser;
+use clap::Subcommand;
+
+use crate::commands;
+use crate::exit::Exit;
+use crate::ui::Ui;
+
+/// Executes multi-step work of agents and people: no step is skipped, no result is faked, no approval is stretched,
+/// and anyone can check it offline.
+#[derive(Parser, Debug)]
+#[command(name = "seriatim", version, propagate_version = true, max_term_width = 100)]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    command: Command,
+    #[command(flatten)]
+    global: Global,
+}
+
+/// What every command takes.
+#[derive(clap::Args, Debug, Clone)]
+pub(crate) struct Global {
+    /// Print one JSON document on stdout, and nothing else there
+    #[arg(long, global = true)]
+    pub(crate) json: bool,
+    /// The workspace; by default the nearest folder upwards with seriatim.toml, .seriatim or .git
+    #[arg(long, global = true, value_name = "DIR")]
+    pub(crate) workspace: Option<PathBuf>,
+    /// Say only what was asked for
+    #[arg(short, long, global = true)]
+    pub(crate) quiet: bool,
+    /// Say more
+    #[arg(short, long, global = true)]
+    pub(crate) verbose: bool,
+}
+
+#[derive(Subcommand, Debug)]
+enum Command {
+    Init(commands::init::Init),
+    Check(commands::check::Check),
+    Run(commands::run::Run),
+    Resume(commands::resume::Resume),
+    Cancel(commands::cancel::Cancel),
+    Inbox(commands::inbox::Inbox),
+    Answer(commands::answer::Answer),
+    Status(commands::status::Status),
+    Show(commands::show::Show),
+    Log(commands::log::Log),
+    Verify(commands::verify::Verify),
+    Bench(commands::bench::Bench),
+    Completions(commands::completions::Completions),
+    Man(commands::man::Man),
+}
+
+/// Everything a command needs to know about how it was called.
+#[derive(Debug, Clone)]
+pub(crate) struct Context {
+    pub(crate) ui: Ui,
+    pub(crate) workspace: Option<PathBuf>,
+}
+
+/// Parses and runs.
+pub(crate) fn run() -> Exit {
+    let args = match Args::try_parse() {
+        Ok(args) => args,
+        Err(error) => {
+            // Help and version are answers, everything else is a mistake in the words.
+            let exit = if error.use_stderr() { Exit::Usage } else { Exit::Good };
+            let _ = error.print();
+            return exit;
+        }
+    };
+    let Global { json, workspace, quiet, verbose } = args.global;
+    let context = Context { ui: Ui { json, quiet, verbose }, workspace };
+    let result = match args.command {
+        Command::Init(command) => commands::init::run(&context, &command),
+        Command::Check(command) => commands::check::run(&context, &command),
+        Command::Run(command) => commands::run::run(&context, &command),
+        Command::Resume(command) => commands::resume::run(&context, &command),
+        Command::Cancel(command) => commands::cancel::run(&context, &command),
+        Command::Inbox(command) => commands::inbox::run(&context, &command),
+        Command::Answer(command) => commands::answer::run(&context, &command),
+        Command::Status(command) => commands::status::run(&context, &command),
+        Command::Show(command) => commands::show::run(&context, &command),
+        Command::Log(command) => commands::log::run(&context, &command),
+        Command::Verify(command) => commands::verify::run(&context, &command),
+        Command::Bench(command) => commands::bench::run(&context, &command),
+        Command::Completions(command) => commands::completions::run(&context, &command),
+        Command::Man(command) => commands::man::run(&context, &command),
+    };
+    result.unwrap_or_else(|error| context.ui.error(&error))
+}

@@ -1,0 +1,98 @@
+//! `seriatim answer`
+
+use seriatim_core::question::Answer as Given;
+use seriatim_core::question::Question;
+use seriatim_journal::Answered;
+use seriatim_journal::Call;
+use seriatim_journal::NewSignal;
+use seriatim_journal::SignalKind;
+use seriatim_journal::Signalled;
+use seriatim_journal::Target;
+use serde_json::json;
+
+use crate::args::Context;
+use crate::error::CommandError;
+use crate::error::Result;
+use crate::exit::Exit;
+use crate::workspace::Workspace;
+use crate::workspace::now;
+
+/// Answer an open question; `resume` then continues its run
+///
+/// The answer is bound to what was shown. The first answer wins; another one changes nothing.
+#[derive(clap::Args, Debug)]
+pub(crate) struct Answer {
+    /// The question, as `inbox` names it (q1, q2 ...)
+    question: String,
+    /// The option: its word or its label
+    choice: String,
+    /// Words of your own
+    #[arg(long)]
+    text: Option<String>,
+    /// Who answers; by default the user of this machine
+    #[arg(long, value_name = "NAME")]
+    by: Option<String>,
+}
+
+pub(crate) fn run(context: &Context, command: &Answer) -> Result<Exit> {
+    let workspace = Workspace::open(&context.ui, context.workspace.as_deref())?;
+    let mut store = workspace.store()?;
+    let open = match store.call(&command.question)? {
+        Call::Open(open) => open,
+        Call::Closed(closed) => {
+            let recorded = closed.outcome.as_deref().and_then(|b| serde_json::from_slice(b).ok());
+            return Err(match recorded {
+                Some(given) => answered_before(&command.question, &given),
+                None => CommandError::usage(format!("`{}` is no longer open", command.question))
+                    .hint("its run ended or went another way; `seriatim inbox` lists what is open"),
+            });
+        }
+    };
+    let question: Question = serde_json::from_slice(&open.body)
+        .map_err(|e| CommandError::not_good(format!("the question cannot be read: {e}")))?;
+    let choice = question
+        .choose(&command.choice, command.text.as_deref())
+        .map_err(|e| CommandError::usage(e.to_string()).hint("`seriatim inbox` shows what each option leads to"))?;
+    let by = command.by.clone().unwrap_or_else(crate::session::whoami);
+    let given = Given { choice: choice.id.clone(), text: command.text.clone(), by: by.clone(), digest: open.digest };
+    let body = store.clean(serde_json::to_vec(&given).unwrap_or_default());
+    let signal = NewSignal {
+        to: Target::Call(open.id.clone()),
+        kind: SignalKind::Answer,
+        body,
+        by,
+        at: now(),
+        digest: open.digest,
+    };
+    match store.signal(&signal)? {
+        Signalled::Recorded { .. } => {}
+        Signalled::Already(Answered { body, by, .. }) => {
+            let recorded = body.as_deref().and_then(|b| serde_json::from_slice::<Given>(b).ok());
+            let recorded = recorded.unwrap_or(Given { by, ..given });
+            return Err(answered_before(&open.id, &recorded));
+        }
+        Signalled::Closed(_) | Signalled::Over { .. } | Signalled::Changed { .. } => {
+            return Err(CommandError::usage(format!("`{}` is no longer open as it was shown", open.id))
+                .hint("`seriatim inbox` lists what is open"));
+        }
+    }
+    context.ui.document(&json!({
+        "question": open.id, "run": open.run_name, "choice": given.choice, "text": given.text, "by": given.by,
+    }));
+    context.ui.say(format!("Recorded: {}.", choice.label));
+    if let Ok(info) = store.run(open.run)
+        && info.holder.is_none()
+    {
+        context.ui.tell(format!("Continue with:  seriatim resume {}", open.run_name));
+    }
+    let _ = store.close();
+    Ok(Exit::Good)
+}
+
+fn answered_before(id: &str, given: &Given) -> CommandError {
+    let words = given.text.as_deref().map(|t| format!(" (\"{t}\")")).unwrap_or_default();
+    CommandError::usage(format!(
+        "`{id}` was answered already: `{}`{words} by {}; that answer stands and nothing was changed",
+        given.choice, given.by
+    ))
+}

@@ -1,0 +1,72 @@
+//! `seriatim cancel`
+
+use std::time::Duration;
+use std::time::Instant;
+
+use seriatim_core::hash::Hash;
+use seriatim_journal::NewSignal;
+use seriatim_journal::SignalKind;
+use seriatim_journal::Signalled;
+use seriatim_journal::Target;
+
+use crate::answers::Answers;
+use crate::args::Context;
+use crate::error::CommandError;
+use crate::error::Result;
+use crate::exit::Exit;
+use crate::render::run::View;
+use crate::session::Session;
+
+/// How long the process that holds a run has to take notice.
+const NOTICE: Duration = Duration::from_secs(30);
+
+/// Cancel a run; what was done until then is kept
+#[derive(clap::Args, Debug)]
+pub(crate) struct Cancel {
+    /// The run, or the beginning of its id
+    run: String,
+    /// Who cancels it
+    #[arg(long, value_name = "NAME")]
+    by: Option<String>,
+}
+
+pub(crate) fn run(context: &Context, command: &Cancel) -> Result<Exit> {
+    let mut session = Session::open(context)?;
+    let info = session.store.find(&command.run)?;
+    let by = command.by.clone().unwrap_or_else(crate::session::whoami);
+    let signal = NewSignal {
+        to: Target::Run(info.id),
+        kind: SignalKind::Cancel,
+        body: session.store.clean(b"{}".to_vec()),
+        by,
+        at: session.now(),
+        digest: Hash::ZERO,
+    };
+    if let Signalled::Over { status } = session.store.signal(&signal)? {
+        return Err(CommandError::usage(format!("run {} is over already: it is {status}", info.name)));
+    }
+    let view = match info.holder {
+        // Whoever holds it stops what is under way and ends it.
+        Some(holder) => {
+            context.ui.tell(format!("Asked {holder} to stop."));
+            let since = Instant::now();
+            while !session.store.run(info.id)?.status.is_finished() {
+                if since.elapsed() > NOTICE {
+                    return Err(CommandError::held(format!("{holder} has not stopped yet"))
+                        .hint("the wish is recorded and takes effect when it looks"));
+                }
+                std::thread::sleep(Duration::from_millis(50));
+            }
+            View::of(&session.store, session.store.run(info.id)?)?
+        }
+        None => {
+            let lease = session.acquire(&info)?;
+            let mut face = session.face(&context.ui, Answers::default(), true);
+            let outcome = session.drive(lease, &mut face)?;
+            View::after(&session.store, outcome)?
+        }
+    };
+    view.show(&context.ui, &session.workspace);
+    session.close();
+    Ok(Exit::Good)
+}

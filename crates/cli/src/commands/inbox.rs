@@ -1,0 +1,73 @@
+//! `seriatim inbox`
+
+use seriatim_core::time::span_in_words;
+use seriatim_journal::OpenFilter;
+use seriatim_journal::OpenKind;
+use serde_json::json;
+
+use crate::args::Context;
+use crate::error::Result;
+use crate::exit::Exit;
+use crate::render;
+use crate::render::run::open_questions;
+use crate::ui::Tone;
+use crate::ui::tone;
+use crate::workspace::Workspace;
+
+/// List open questions and open assignments, the longest waiting first
+#[derive(clap::Args, Debug)]
+pub(crate) struct Inbox {}
+
+pub(crate) fn run(context: &Context, _command: &Inbox) -> Result<Exit> {
+    let workspace = Workspace::open(&context.ui, context.workspace.as_deref())?;
+    let ui = &context.ui;
+    let open = match workspace.store_to_read()? {
+        Some(store) => open_questions(&store, &OpenFilter::default())?,
+        None => vec![],
+    };
+    let items: Vec<_> = open
+        .iter()
+        .map(|(row, question)| {
+            let mut item =
+                serde_json::to_value(render::question::Plain::of(&row.id, question)).unwrap_or_default();
+            if let Some(map) = item.as_object_mut() {
+                map.insert("kind".into(), json!(kind(row.kind)));
+                map.insert("run".into(), json!(row.run_name));
+                map.insert("title".into(), json!(row.title));
+                map.insert("since".into(), json!(row.since.to_string()));
+                map.insert("answered_by".into(), json!(row.answered.as_ref().map(|a| &a.by)));
+            }
+            item
+        })
+        .collect();
+    ui.document(&json!({ "questions": items }));
+    if open.is_empty() {
+        ui.say("Nothing waits for you here.");
+    }
+    let now = crate::workspace::now();
+    for (row, question) in &open {
+        let since = span_in_words(now.since_ms(row.since));
+        ui.say(format!("{}  {}", tone(Tone::Strong, &row.id), tone(Tone::Faint, format!("{} · waiting for {since}", row.title))));
+        ui.say(format!("{}\n\n{}\n", render::question::body(question), render::question::by_word(question)));
+        match &row.answered {
+            Some(answer) => ui.say(format!(
+                "Answered by {}; continue with:  seriatim resume {}\n",
+                answer.by, row.run_name
+            )),
+            None => ui.say(format!(
+                "Answer with:  seriatim answer {} {}\n",
+                row.id,
+                question.options.first().map_or("CHOICE", |o| &o.id)
+            )),
+        }
+    }
+    Ok(Exit::Good)
+}
+
+fn kind(kind: OpenKind) -> &'static str {
+    match kind {
+        OpenKind::Question => "question",
+        OpenKind::Assignment => "assignment",
+        OpenKind::Signal => "signal",
+    }
+}

@@ -1,0 +1,16 @@
+//! One file per command: its arguments, whose comments are its help, and the function that carries it out.
+
+pub(crate) mod answer;
+pub(crate) mod bench;
+pub(crate) mod cancel;
+pub(crate) mod check;
+pub(crate) mod completions;
+pub(crate) mod inbox;
+pub(crate) mod init;
+pub(crate) mod log;
+pub(crate) mod man;
+pub(crate) mod resume;
+pub(crate) mod run;
+pub(crate) mod show;
+pub(crate) mod status;
+pub(crate) mod verify;

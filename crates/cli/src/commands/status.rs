@@ -1,0 +1,104 @@
+//! `seriatim status`
+
+use seriatim_core::time::span_in_words;
+use seriatim_journal::Filter;
+use seriatim_journal::RunInfo;
+use serde::Serialize;
+
+use crate::args::Context;
+use crate::error::CommandError;
+use crate::error::Result;
+use crate::exit::Exit;
+use crate::render::run::View;
+use crate::render::table::cut;
+use crate::render::table::table;
+use crate::workspace::Workspace;
+use crate::workspace::now;
+
+/// How many finished runs people are shown.
+const SHOWN: usize = 30;
+
+/// Show what runs, what waits for whom, and since when
+#[derive(clap::Args, Debug)]
+pub(crate) struct Status {
+    /// One run, or the beginning of its id
+    run: Option<String>,
+    /// Show all runs, not only the newest
+    #[arg(long)]
+    all: bool,
+}
+
+#[derive(Serialize)]
+struct Row<'a> {
+    run: &'a str,
+    flow: &'a str,
+    status: &'a str,
+    title: &'a str,
+    started: String,
+    waiting_for: &'a str,
+    interrupted: bool,
+}
+
+#[derive(Serialize)]
+struct Document<'a> {
+    runs: Vec<Row<'a>>,
+}
+
+pub(crate) fn run(context: &Context, command: &Status) -> Result<Exit> {
+    let workspace = Workspace::open(&context.ui, context.workspace.as_deref())?;
+    let ui = &context.ui;
+    let store = workspace.store_to_read()?;
+    if let Some(run) = &command.run {
+        let Some(store) = store else {
+            return Err(CommandError::usage(format!("there is no run `{run}`: nothing has run in this workspace yet")));
+        };
+        let info = store.find(run)?;
+        let view = View::of(&store, info)?;
+        view.show(ui, &workspace);
+        return Ok(Exit::Good);
+    }
+    let listing = match &store {
+        Some(store) => store.runs(&Filter::default())?,
+        None => Default::default(),
+    };
+    for problem in &listing.unreadable {
+        ui.warn(format!("a run cannot be read: {problem}"));
+    }
+    let rows = listing.runs.iter().map(|r| Row {
+        run: &r.name,
+        flow: &r.flow,
+        status: r.status.as_str(),
+        title: &r.title,
+        started: r.started.to_string(),
+        waiting_for: &r.waiting_for,
+        interrupted: r.interrupted,
+    });
+    ui.document(&Document { runs: rows.collect() });
+    if ui.json {
+        return Ok(Exit::Good);
+    }
+    if listing.runs.is_empty() {
+        ui.say("Nothing has run in this workspace yet.");
+        return Ok(Exit::Good);
+    }
+    let shown = if command.all { listing.runs.len() } else { SHOWN };
+    let now = now();
+    let lines: Vec<Vec<String>> = listing
+        .runs
+        .iter()
+        .take(shown)
+        .map(|r| {
+            let age = span_in_words(now.since_ms(r.updated) / 1000 * 1000);
+            vec![r.name.clone(), state(r), age, cut(&r.title, 50), cut(&r.waiting_for, 40)]
+        })
+        .collect();
+    ui.say(table(&["run", "status", "since", "what", "waits for"], &lines));
+    if listing.runs.len() > shown {
+        ui.say(format!("... and {} more (--all)", listing.runs.len() - shown));
+    }
+    Ok(Exit::Good)
+}
+
+fn state(run: &RunInfo) -> String {
+    if run.interrupted { "interrupted".to_owned() } else { run.status.to_string() }
+}

@@ -1,0 +1,128 @@
+//! `seriatim verify`
+
+use seriatim_core::hash::Hash;
+use seriatim_engine::drive::History;
+use seriatim_engine::drive::images_of;
+use seriatim_engine::drive::replay;
+use seriatim_journal::Filter;
+use seriatim_journal::RunInfo;
+use seriatim_journal::Store;
+use serde::Serialize;
+
+use crate::args::Context;
+use crate::error::Result;
+use crate::exit::Exit;
+use crate::ui::Tone;
+use crate::ui::tone;
+use crate::workspace::Workspace;
+
+/// Prove that the record is whole: every chain, every file made from it, and the course of every run
+///
+/// Exit codes: 0 all is as it was written, 1 something differs (each place is named), 2 no such run.
+#[derive(clap::Args, Debug)]
+pub(crate) struct Verify {
+    /// One run, or the beginning of its id; all of the store when left out
+    run: Option<String>,
+}
+
+#[derive(Serialize)]
+struct Fault {
+    run: Option<String>,
+    entry: Option<u64>,
+    what: String,
+}
+
+#[derive(Serialize)]
+struct Document {
+    runs: u64,
+    entries: u64,
+    files: u64,
+    replayed: u64,
+    problems: Vec<Fault>,
+}
+
+pub(crate) fn run(context: &Context, command: &Verify) -> Result<Exit> {
+    let workspace = Workspace::open(&context.ui, context.workspace.as_deref())?;
+    let Some(store) = workspace.store_to_read()? else {
+        context.ui.document(&Document { runs: 0, entries: 0, files: 0, replayed: 0, problems: vec![] });
+        context.ui.say("There is no record in this workspace yet.");
+        return Ok(Exit::Good);
+    };
+    let (report, runs) = match &command.run {
+        Some(prefix) => {
+            let info = store.find(prefix)?;
+            (store.verify_run(info.id)?, vec![info])
+        }
+        None => (store.verify(), store.runs(&Filter::default()).map(|l| l.runs).unwrap_or_default()),
+    };
+    let problems = report.problems.iter().map(|p| Fault {
+        run: p.run.clone(),
+        entry: p.seq,
+        what: p.flaw.to_string(),
+    });
+    let mut document = Document {
+        runs: report.runs,
+        entries: report.entries,
+        files: 0,
+        replayed: 0,
+        problems: problems.collect(),
+    };
+    for info in &runs {
+        let broken = document.problems.iter().any(|p| p.run.as_deref() == Some(&info.name));
+        if !broken {
+            check_course(&workspace, &store, info, &mut document);
+        }
+    }
+    context.ui.document(&document);
+    say(context, &document);
+    Ok(if document.problems.is_empty() { Exit::Good } else { Exit::NotGood })
+}
+
+/// The flow over its journal must make the same requests, and the files must be what the facts make them.
+fn check_course(workspace: &Workspace, store: &Store, info: &RunInfo, document: &mut Document) {
+    let mut fault = |what: String| document.problems.push(Fault { run: Some(info.name.clone()), entry: None, what });
+    let history = match History::read(store, info) {
+        Ok(history) => history,
+        Err(e) => return fault(e.to_string()),
+    };
+    // A body that was erased on purpose cannot be replayed; the chain still covers it.
+    let (flow, input) = match history.flow(info) {
+        Ok(found) => found,
+        Err(e) => return fault(e.to_string()),
+    };
+    let under_way = info.holder.is_some();
+    let images = images_of(flow, &input, &history.facts);
+    for (path, text) in images.iter().filter(|_| !under_way) {
+        match std::fs::read(workspace.root.join(path)) {
+            Ok(bytes) if Hash::of(&bytes) == Hash::of(text.as_bytes()) => {}
+            Ok(_) => fault(format!("the file {path} is not what the record makes it: it was changed")),
+            Err(e) => fault(format!("the file {path} is not there: {e}")),
+        }
+    }
+    match replay(flow, input, history) {
+        Ok(()) => document.replayed += 1,
+        Err(what) => fault(what),
+    }
+    document.files += images.len() as u64;
+}
+
+fn say(context: &Context, document: &Document) {
+    let ui = &context.ui;
+    for problem in &document.problems {
+        let place = match (&problem.run, problem.entry) {
+            (Some(run), Some(entry)) => format!("run {run}, entry {entry}: "),
+            (Some(run), None) => format!("run {run}: "),
+            (None, _) => String::new(),
+        };
+        ui.say(format!("{} {place}{}", tone(Tone::Bad, "broken:"), problem.what));
+    }
+    let checked = format!(
+        "{} run(s), {} entries, {} file(s), {} run(s) replayed",
+        document.runs, document.entries, document.files, document.replayed
+    );
+    if document.problems.is_empty() {
+        ui.say(format!("{} {checked}; all is as it was written.", tone(Tone::Good, "sound:")));
+    } else {
+        ui.say(format!("{checked}; {} problem(s).", document.problems.len()));
+    }
+}

@@ -1,0 +1,156 @@
+//! A run as people and machines see it when a command lets go of it.
+
+use seriatim_core::finding::has_errors;
+use seriatim_core::question::Question;
+use seriatim_engine::drive::History;
+use seriatim_engine::drive::Left;
+use seriatim_engine::drive::Outcome;
+use seriatim_flows::registry::FileFindings;
+use seriatim_journal::Open;
+use seriatim_journal::OpenFilter;
+use seriatim_journal::OpenKind;
+use seriatim_journal::RunInfo;
+use seriatim_journal::Store;
+use serde_json::Value;
+use serde_json::json;
+
+use crate::error::Result;
+use crate::exit::Exit;
+use crate::render;
+use crate::ui::Tone;
+use crate::ui::Ui;
+use crate::ui::tone;
+use crate::workspace::Workspace;
+
+/// What there is to say about a run.
+pub(crate) struct View {
+    pub(crate) info: RunInfo,
+    pub(crate) outcome: Value,
+    pub(crate) message: String,
+    pub(crate) open: Vec<(Open, Question)>,
+    pub(crate) findings: Vec<FileFindings>,
+    pub(crate) files: Vec<String>,
+    pub(crate) exit: Exit,
+}
+
+/// The open questions of a run, or of all.
+pub(crate) fn open_questions(store: &Store, filter: &OpenFilter) -> Result<Vec<(Open, Question)>> {
+    let rows = store.open_calls(filter)?;
+    Ok(rows
+        .into_iter()
+        .filter(|row| row.kind != OpenKind::Signal)
+        .filter_map(|row| serde_json::from_slice(&row.body).ok().map(|q| (row, q)))
+        .collect())
+}
+
+impl View {
+    /// After a drive.
+    pub(crate) fn after(store: &Store, outcome: Outcome) -> Result<View> {
+        let mut view = View::of(store, store.run(outcome.run)?)?;
+        view.files = outcome.files;
+        match outcome.left {
+            Left::Ended(_) | Left::Parked => {}
+            Left::Interrupted => {
+                view.message = "The work was stopped here and can be continued.".to_owned();
+                view.exit = Exit::Waiting;
+            }
+            Left::Stuck(why) => {
+                view.message = format!("The work had to stop: {why}. Nothing that was recorded is lost.");
+                view.exit = Exit::NotGood;
+            }
+            Left::Halted(halt) => {
+                view.message = format!("The work cannot be continued by this program: {halt}");
+                view.exit = Exit::NotGood;
+            }
+            Left::Fenced(holder) => {
+                let by = holder.map_or_else(|| "another process".to_owned(), |h| h.to_string());
+                view.message = format!("Another process has taken this work over: {by}");
+                view.exit = Exit::Held;
+            }
+        }
+        Ok(view)
+    }
+
+    /// As the journal has it.
+    pub(crate) fn of(store: &Store, info: RunInfo) -> Result<View> {
+        let history = History::read(store, &info)?;
+        let open = open_questions(store, &OpenFilter { run: Some(info.id), ..OpenFilter::default() })?;
+        let mut view = View {
+            outcome: Value::Null,
+            message: String::new(),
+            open,
+            findings: vec![],
+            files: vec![],
+            exit: Exit::Waiting,
+            info,
+        };
+        if let Some(ended) = history.ended {
+            view.exit = if ended.good { Exit::Good } else { Exit::NotGood };
+            view.outcome = ended.outcome;
+            view.message = ended.message;
+            view.findings = ended.findings;
+            return Ok(view);
+        }
+        view.message = match (&view.info.holder, view.open.is_empty()) {
+            (Some(holder), _) => format!("Under way, held by {holder}."),
+            (None, false) => format!("Waiting for an answer: {}.", view.info.waiting_for),
+            (None, true) if view.info.interrupted => "Interrupted; it can be continued.".to_owned(),
+            (None, true) => "Suspended; it can be continued.".to_owned(),
+        };
+        Ok(view)
+    }
+
+    /// The document of `run --json`, `resume --json` and `status RUN --json`.
+    pub(crate) fn document(&self) -> Value {
+        let questions: Vec<_> = self.open.iter().map(|(row, q)| render::question::Plain::of(&row.id, q)).collect();
+        let findings: Vec<_> = self
+            .findings
+            .iter()
+            .flat_map(|f| f.findings.iter().map(|one| render::findings::Plain::of(one, Some(&f.path))))
+            .collect();
+        json!({
+            "run": self.info.name,
+            "flow": self.info.flow,
+            "status": self.info.status.as_str(),
+            "interrupted": self.info.interrupted,
+            "title": self.info.title,
+            "outcome": self.outcome,
+            "questions": questions,
+            "message": self.message,
+            "findings": findings,
+            "files": self.files,
+        })
+    }
+
+    /// The same for people.
+    pub(crate) fn show(&self, ui: &Ui, workspace: &Workspace) -> Exit {
+        if ui.json {
+            ui.document(&self.document());
+            return self.exit;
+        }
+        for file in self.findings.iter().filter(|f| has_errors(&f.findings) || ui.verbose) {
+            let text = std::fs::read_to_string(workspace.root.join(&file.path)).unwrap_or_default();
+            render::findings::to_stderr(&file.path, &text, &file.findings);
+        }
+        for (row, question) in &self.open {
+            ui.say(format!("\n{}\n\n{}\n", render::question::body(question), render::question::by_word(question)));
+            ui.say(format!("Answer with:  seriatim answer {} {}", row.id, question.options.first().map_or("CHOICE", |o| &o.id)));
+        }
+        let tone_of_exit = match self.exit {
+            Exit::Good => Tone::Good,
+            Exit::Waiting => Tone::Attention,
+            _ => Tone::Bad,
+        };
+        ui.say(format!("\n{} {}", tone(tone_of_exit, format!("{}:", self.info.status)), self.message));
+        for file in &self.files {
+            ui.tell(format!("  {}", tone(Tone::Faint, file)));
+        }
+        let name = &self.info.name;
+        if !self.info.status.is_finished() {
+            ui.tell(format!("Continue with:  seriatim resume {name}"));
+        } else {
+            ui.tell(tone(Tone::Faint, format!("More with:  seriatim show {name}")));
+        }
+        self.exit
+    }
+}

@@ -1,0 +1,316 @@
+//! A working session with a workspace: the journal, this process as a holder, the hands, and whoever watches.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering;
+
+use seriatim_core::config::Config;
+use seriatim_core::hash::Hash;
+use seriatim_core::time::Utc;
+use seriatim_engine::drive::Driver;
+use seriatim_engine::drive::Outcome;
+use seriatim_engine::drive::Start;
+use seriatim_engine::hands::clock::Clock;
+use seriatim_engine::hands::clock::SystemClock;
+use seriatim_engine::hands::disk::Disk;
+use seriatim_engine::hands::files::Files;
+use seriatim_engine::hands::paths;
+use seriatim_engine::hands::runner::Supervised;
+use seriatim_engine::job::Address;
+use seriatim_engine::job::Job;
+use seriatim_engine::listen::Listener;
+use seriatim_engine::listen::Posed;
+use seriatim_engine::listen::Said;
+use seriatim_engine::perform::Hands;
+use seriatim_engine::schedule::Event;
+use seriatim_engine::schedule::Threads;
+use seriatim_flows::registry;
+use seriatim_journal::Error as JournalError;
+use seriatim_journal::Held;
+use seriatim_journal::Holder;
+use seriatim_journal::Kind;
+use seriatim_journal::Lease;
+use seriatim_journal::NewEntry;
+use seriatim_journal::NewRun;
+use seriatim_journal::RunInfo;
+use seriatim_journal::Store;
+use serde_json::Value;
+use signal_hook::consts::SIGHUP;
+use signal_hook::consts::SIGINT;
+use signal_hook::consts::SIGTERM;
+use signal_hook::iterator::Signals;
+
+use crate::answers::Answers;
+use crate::args::Context;
+use crate::error::CommandError;
+use crate::error::Result;
+use crate::progress::Progress;
+use crate::prompt;
+use crate::ui::Ui;
+use crate::workspace::Workspace;
+
+/// Somebody pressed Ctrl-C, or the terminal went away.
+pub(crate) static INTERRUPTED: AtomicBool = AtomicBool::new(false);
+
+/// Who answers when nobody says so.
+pub(crate) fn whoami() -> String {
+    ["SERIATIM_USER", "USER", "LOGNAME"]
+        .iter()
+        .find_map(|name| std::env::var(name).ok().filter(|v| !v.trim().is_empty()))
+        .unwrap_or_else(|| "somebody".to_owned())
+}
+
+/// The command line as other processes see who holds a run.
+fn command_line() -> String {
+    let mut words: Vec<String> = std::env::args().collect();
+    if let Some(first) = words.first_mut() {
+        *first = "seriatim".to_owned();
+    }
+    words.join(" ")
+}
+
+/// A run that is to begin.
+pub(crate) struct Begin {
+    pub(crate) flow: &'static str,
+    pub(crate) title: String,
+    pub(crate) subject: String,
+    pub(crate) input: Value,
+}
+
+/// Why a run could not be begun.
+pub(crate) enum Busy {
+    Unheld(String),
+    Other(CommandError),
+}
+
+impl From<JournalError> for Busy {
+    fn from(error: JournalError) -> Busy {
+        match error {
+            JournalError::SubjectBusy { run, holder: None, .. } => Busy::Unheld(run),
+            other => Busy::Other(other.into()),
+        }
+    }
+}
+
+impl From<CommandError> for Busy {
+    fn from(error: CommandError) -> Busy {
+        Busy::Other(error)
+    }
+}
+
+pub(crate) struct Session {
+    pub(crate) workspace: Workspace,
+    pub(crate) store: Store,
+    holder: Holder,
+    hands: Arc<Hands>,
+    config: Arc<Config>,
+}
+
+impl Session {
+    pub(crate) fn open(context: &Context) -> Result<Session> {
+        let workspace = Workspace::open(&context.ui, context.workspace.as_deref())?;
+        let store = workspace.store()?;
+        let clock = SystemClock::default();
+        let holder = Holder::register(&store, &command_line(), clock.now())?;
+        let root = paths::Workspace::new(&workspace.root).map_err(|e| CommandError::usage(e.to_string()))?;
+        let config = Arc::new(workspace.config.clone());
+        let files: Arc<dyn Files> = Arc::new(Disk);
+        let hands = Arc::new(Hands {
+            clock: Arc::new(clock),
+            files,
+            processes: Arc::new(Supervised::by_this_program()),
+            workspace: root,
+            config: config.clone(),
+            redactor: workspace.redactor()?,
+            scratch: scratch(&workspace),
+            outputs: workspace.state().join("outputs"),
+        });
+        Ok(Session { workspace, store, holder, hands, config })
+    }
+
+    pub(crate) fn now(&self) -> Utc {
+        self.hands.clock.now()
+    }
+
+    pub(crate) fn files(&self) -> &dyn Files {
+        self.hands.files.as_ref()
+    }
+
+    /// Creates a run and takes its lease.
+    pub(crate) fn begin(&mut self, begin: Begin) -> std::result::Result<Lease, Busy> {
+        let flow = registry::newest(begin.flow)
+            .ok_or_else(|| CommandError::usage(format!("there is no flow `{}`", begin.flow)))?;
+        let at = self.now();
+        let start = Start { flow: flow.name.into(), flow_version: flow.version, input: begin.input };
+        let body = serde_json::to_vec(&start).unwrap_or_default();
+        let new = NewRun {
+            name: run_name(at),
+            flow: flow.name.into(),
+            flow_version: flow.version,
+            title: begin.title,
+            subject: begin.subject,
+            at,
+        };
+        let first = NewEntry {
+            kind: Kind::Start,
+            key: String::new(),
+            request: Hash::ZERO,
+            at,
+            body: self.store.clean(body),
+        };
+        let leases = self.store.create(vec![(new, vec![first])], &self.holder)?;
+        let lease = leases.into_iter().next();
+        lease.ok_or_else(|| Busy::Other(CommandError::not_good("the run was not created")))
+    }
+
+    /// Takes the lease of a run that nobody living holds.
+    pub(crate) fn acquire(&mut self, info: &RunInfo) -> Result<Lease> {
+        let at = self.now();
+        let taken = self.store.acquire(&[info.id], &self.holder, at)?;
+        match taken.into_iter().next() {
+            Some(Ok(lease)) => Ok(lease),
+            Some(Err(Held::By(holder))) => {
+                Err(CommandError::held(format!("this work is held by {holder}")).hint("wait for it, or stop it there"))
+            }
+            Some(Err(Held::Broken(flaw))) => {
+                Err(CommandError::not_good(format!("the record of run {} is damaged: {flaw}", info.name)))
+            }
+            None => Err(CommandError::not_good("the run could not be taken up")),
+        }
+    }
+
+    /// Drives one run until it ends, waits or must stop.
+    pub(crate) fn drive(&mut self, lease: Lease, face: &mut Face) -> Result<Outcome> {
+        let info = self.store.run(lease.run)?;
+        let mut threads = Threads::new(self.hands.clone());
+        watch_signals(&threads);
+        let mut driver = Driver::new(
+            &mut self.store,
+            &mut threads,
+            face,
+            self.config.clone(),
+            self.hands.files.clone(),
+            self.hands.workspace.clone(),
+        );
+        driver.take_up(lease, &info)?;
+        let outcome = driver.drive()?.into_iter().next();
+        face.progress.clear();
+        if let Some(wrong) = face.wrong_answer.take() {
+            return Err(CommandError::usage(wrong).hint("the run waits; answer it, or mend the answers and resume"));
+        }
+        outcome.ok_or_else(|| CommandError::not_good("the run ended without a word"))
+    }
+
+    /// Leaves the store tidy: the last one out moves its log into the database.
+    pub(crate) fn close(self) {
+        drop(self.holder);
+        let _ = self.store.close();
+    }
+
+    pub(crate) fn face(&self, ui: &Ui, answers: Answers, no_input: bool) -> Face {
+        Face {
+            progress: Progress::new(self.config.clone(), ui.quiet || ui.json),
+            answers,
+            interactive: !no_input && ui.interactive(),
+            wrong_answer: None,
+            from_list: false,
+            ui: *ui,
+        }
+    }
+}
+
+/// Signals reach the driver as events; a second one is left to the supervisors, which see the engine die.
+fn watch_signals(threads: &Threads) {
+    let sender = threads.sender();
+    let Ok(mut signals) = Signals::new([SIGINT, SIGTERM, SIGHUP]) else { return };
+    std::thread::spawn(move || {
+        for _ in signals.forever() {
+            INTERRUPTED.store(true, Ordering::SeqCst);
+            let _ = sender.send(Event::Interrupt);
+        }
+    });
+}
+
+/// Sortable by time, short enough to type, unique by chance and by the journal's own check.
+fn run_name(at: Utc) -> String {
+    use std::hash::BuildHasher;
+    use std::hash::Hasher;
+    const LETTERS: &[u8; 32] = b"abcdefghijkmnpqrstuvwxyz23456789";
+    let mut random = std::hash::RandomState::new().build_hasher().finish();
+    let mut tail = String::new();
+    for _ in 0..4 {
+        tail.push(char::from(LETTERS[(random % 32) as usize]));
+        random /= 32;
+    }
+    format!("{}-{tail}", at.compact())
+}
+
+/// A folder for agents' papers that is nobody else's, outside the workspace.
+fn scratch(workspace: &Workspace) -> std::path::PathBuf {
+    let user = rustix::process::getuid().as_raw();
+    let place = Hash::of(workspace.root.as_os_str().as_encoded_bytes()).short();
+    std::env::temp_dir().join(format!("seriatim-{user}")).join(place)
+}
+
+/// Whoever watches a drive: progress, prepared answers, questions on the terminal.
+pub(crate) struct Face {
+    progress: Progress,
+    answers: Answers,
+    interactive: bool,
+    /// A prepared answer that does not fit its question: an error, never a guess.
+    wrong_answer: Option<String>,
+    /// The last answer came from the list.
+    from_list: bool,
+    ui: Ui,
+}
+
+impl Listener for Face {
+    fn attended(&self) -> bool {
+        self.wrong_answer.is_none() && (self.interactive || self.answers.left())
+    }
+
+    fn answer(&mut self, posed: &Posed, elsewhere: &mut dyn FnMut() -> bool) -> Option<Said> {
+        if self.wrong_answer.is_some() || INTERRUPTED.load(Ordering::SeqCst) {
+            return None;
+        }
+        self.from_list = true;
+        if let Some(said) = self.answers.take(posed) {
+            return Some(said);
+        }
+        self.from_list = false;
+        if !self.interactive {
+            return None;
+        }
+        self.progress.clear();
+        prompt::ask(posed, elsewhere)
+    }
+
+    fn refused(&mut self, posed: &Posed, why: &str) {
+        if self.from_list {
+            self.wrong_answer = Some(format!("the answer prepared for \"{}\" cannot be taken: {why}", posed.question.header));
+        } else {
+            self.ui.warn(why);
+        }
+    }
+
+    fn began(&mut self, job: &Job) {
+        self.progress.began(job);
+    }
+
+    fn line(&mut self, address: &Address, line: &str) {
+        self.progress.line(address, line);
+    }
+
+    fn finished(&mut self, address: &Address) {
+        self.progress.finished(address);
+    }
+
+    fn tick(&mut self) {
+        self.progress.draw();
+    }
+
+    fn warn(&mut self, words: &str) {
+        self.progress.clear();
+        self.ui.warn(words);
+    }
+}

@@ -1,0 +1,189 @@
+//! `seriatim.toml`: who does the work, which checks are run, and what must never be written down.
+//!
+//! Reading never stops at the first mistake: it gives what could be read together with every finding. A
+//! configuration with errors must not be used, since an agent that could not be read is left out and its role
+//! would quietly go to the default agent.
+
+mod entries;
+mod reader;
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+use serde::Serialize;
+use toml::de::DeTable;
+
+use crate::finding::Finding;
+
+use reader::Reader;
+
+/// How long an agent may work when the configuration does not say.
+pub const AGENT_TIMEOUT_MS: u64 = 30 * 60_000;
+/// How long an agent has to end by itself once it is told to.
+pub const AGENT_GRACE_MS: u64 = 5_000;
+/// The agent that stands in for every role without one of its own.
+pub const DEFAULT_AGENT: &str = "default";
+
+/// What an agent is, and what that kind of agent needs.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Kind {
+    /// A program that reads its brief and writes a report.
+    Command { argv: Vec<String> },
+    /// Answers from a file: for tests, demos and rehearsals.
+    Scripted { script: String },
+    /// A person does the work.
+    Human,
+}
+
+/// What one attempt may consume.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Budget {
+    pub usd: Option<f64>,
+    pub tokens: Option<u64>,
+    pub turns: Option<u32>,
+}
+
+/// One table of `[agents]`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Agent {
+    pub kind: Kind,
+    pub timeout_ms: u64,
+    pub grace_ms: u64,
+    /// The names of the environment variables that are passed on; everything else is withheld.
+    pub env: Vec<String>,
+    pub model: Option<String>,
+    /// The agent that is meant by "a different agent".
+    pub fallback: Option<String>,
+    pub budget: Budget,
+}
+
+impl Agent {
+    /// An agent of `kind` with the defaults of the house.
+    pub fn new(kind: Kind) -> Agent {
+        Agent {
+            kind,
+            timeout_ms: AGENT_TIMEOUT_MS,
+            grace_ms: AGENT_GRACE_MS,
+            env: vec![],
+            model: None,
+            fallback: None,
+            budget: Budget::default(),
+        }
+    }
+}
+
+/// How a measured value is compared with its threshold (K-51).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Comparator {
+    #[serde(rename = ">=")]
+    AtLeast,
+    #[serde(rename = ">")]
+    MoreThan,
+    #[serde(rename = "<=")]
+    AtMost,
+    #[serde(rename = "<")]
+    LessThan,
+}
+
+impl Comparator {
+    /// Whether `value` is good enough.
+    pub fn holds(self, value: f64, threshold: f64) -> bool {
+        match self {
+            Comparator::AtLeast => value >= threshold,
+            Comparator::MoreThan => value > threshold,
+            Comparator::AtMost => value <= threshold,
+            Comparator::LessThan => value < threshold,
+        }
+    }
+}
+
+/// One table of `[gates]`: a check that the engine runs itself.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Gate {
+    pub command: Vec<String>,
+    pub timeout_ms: Option<u64>,
+    /// A regular expression on the output that says why it failed.
+    pub expect: Option<String>,
+    /// The folder inside the workspace where the command runs; the workspace itself when absent.
+    pub within: Option<String>,
+    /// The names of the environment variables that are passed on beside the usual ones.
+    pub env: Vec<String>,
+    /// Where the measured value stands: a regular expression on the output, or a report file.
+    pub value: Option<String>,
+    pub threshold: Option<f64>,
+    pub comparator: Option<Comparator>,
+}
+
+/// `[process]`: what process runs need beyond their documents.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Process {
+    /// The file with the project's principles.
+    pub principles: Option<String>,
+    /// A word about the progress is due after this many steps.
+    pub progress_every: u32,
+    /// Who stands in records as the one that carried the process out.
+    pub actor: String,
+}
+
+impl Default for Process {
+    fn default() -> Process {
+        Process { principles: None, progress_every: 3, actor: "ai:claude".to_owned() }
+    }
+}
+
+/// The configuration of a workspace. The default is that of a workspace without a file.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Config {
+    pub agents: BTreeMap<String, Agent>,
+    pub gates: BTreeMap<String, Gate>,
+    /// Regular expressions for secrets that only this workspace knows.
+    pub redact: Vec<String>,
+    pub process: Process,
+}
+
+impl Config {
+    /// Reads `text`, and says everything that is wrong with it, in the order of the file.
+    pub fn read(text: &str) -> (Config, Vec<Finding>) {
+        let mut reader = Reader::new(text);
+        let (table, errors) = DeTable::parse_recoverable(text);
+        let config = if errors.is_empty() {
+            entries::config(&mut reader, table.get_ref())
+        } else {
+            // What stands around a broken line is guesswork, and findings about a guess would mislead.
+            reader.syntax(&errors);
+            Config::default()
+        };
+        (config, reader.into_findings())
+    }
+
+    /// The agent for whoever goes by `names` (a role, a step ...): the first name that has one, else the
+    /// default. Case does not matter, nor does what separates the words: `Code Reviewer` is `code-reviewer`.
+    pub fn agent(&self, names: &[String]) -> Option<(&str, &Agent)> {
+        let default = DEFAULT_AGENT.to_owned();
+        names.iter().chain([&default]).find_map(|wanted| {
+            let wanted = kebab(wanted);
+            self.agents
+                .iter()
+                .find(|(name, _)| !wanted.is_empty() && kebab(name) == wanted)
+                .map(|(name, agent)| (name.as_str(), agent))
+        })
+    }
+}
+
+/// Everything that is wrong with `text` as a configuration.
+pub fn check(text: &str) -> Vec<Finding> {
+    Config::read(text).1
+}
+
+/// The form in which names are compared: words in lower case with hyphens between them. A change from small to
+/// capital letters inside a word does not separate, so that `DevOps` is `devops`.
+fn kebab(name: &str) -> String {
+    name.split(|c: char| !c.is_alphanumeric())
+        .filter(|word| !word.is_empty())
+        .map(str::to_lowercase)
+        .collect::<Vec<_>>()
+        .join("-")
+}

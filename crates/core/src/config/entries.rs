@@ -1,0 +1,284 @@
+//! What the tables of the configuration mean.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::path::Component;
+use std::path::Path;
+
+use regex::Regex;
+use toml::Spanned;
+use toml::de::DeTable;
+use toml::de::DeValue;
+
+use super::AGENT_GRACE_MS;
+use super::AGENT_TIMEOUT_MS;
+use super::Agent;
+use super::Budget;
+use super::Comparator;
+use super::Config;
+use super::Gate;
+use super::Kind;
+use super::Process;
+use super::kebab;
+use super::reader::Found;
+use super::reader::Reader;
+use super::reader::Section;
+use super::reader::did_you_mean;
+
+const TABLES: [&str; 9] =
+    ["agents", "gates", "redact", "process", "roadmap", "cycle", "actions", "guard", "paths"];
+const AGENT_FIELDS: [&str; 9] =
+    ["kind", "argv", "script", "timeout", "grace", "env", "model", "fallback", "budget"];
+const GATE_FIELDS: [&str; 8] =
+    ["command", "timeout", "expect", "within", "env", "value", "threshold", "comparator"];
+const KINDS: [&str; 7] = ["command", "claude", "codex", "gemini", "opencode", "scripted", "human"];
+
+/// The whole file.
+pub(super) fn config(reader: &mut Reader<'_>, table: &DeTable<'_>) -> Config {
+    let mut config = Config::default();
+    for (key, value) in table {
+        let name: &str = key.get_ref();
+        if !TABLES.contains(&name) {
+            let message = format!("unknown table [{name}]");
+            reader.warning("unknown-table", &key.span(), message, did_you_mean(name, &TABLES));
+            continue;
+        }
+        let Some(section) = reader.section(format!("[{name}]"), key.span(), value) else { continue };
+        match name {
+            "agents" => config.agents = agents(reader, &section),
+            "gates" => {
+                for (name, section) in named(reader, &section, "gates") {
+                    config.gates.extend(gate(reader, &section).map(|gate| (name, gate)));
+                }
+            }
+            "redact" => config.redact = redact(reader, &section),
+            "process" => config.process = process(reader, &section),
+            // The rooms of the dialects read these themselves.
+            _ => {}
+        }
+    }
+    config
+}
+
+/// The tables below `section`, such as `default` and `judge` of `[agents]`. Two names that would be taken for
+/// the same when they are looked up are a mistake.
+fn named<'a>(reader: &mut Reader<'_>, section: &Section<'a>, group: &str) -> Vec<(String, Section<'a>)> {
+    let mut entries: Vec<(&'a Spanned<_>, &'a Spanned<DeValue<'a>>)> = section.table.iter().collect();
+    entries.sort_by_key(|(key, _)| key.span().start);
+    let mut tables: Vec<(String, Section<'a>)> = vec![];
+    for (key, value) in entries {
+        let name = key.get_ref().to_string();
+        if let Some((first, _)) = tables.iter().find(|(known, _)| kebab(known) == kebab(&name)) {
+            let message = format!("[{group}.{name}] and [{group}.{first}] are the same name");
+            reader.error("duplicate-name", &key.span(), message, Some("rename one of the two".to_owned()));
+            continue;
+        }
+        let label = format!("[{group}.{name}]");
+        tables.extend(reader.section(label, key.span(), value).map(|table| (name, table)));
+    }
+    tables
+}
+
+fn agents(reader: &mut Reader<'_>, section: &Section<'_>) -> BTreeMap<String, Agent> {
+    let tables = named(reader, section, "agents");
+    let names: Vec<&str> = tables.iter().map(|(name, _)| name.as_str()).collect();
+    let mut agents = BTreeMap::new();
+    for (name, section) in &tables {
+        let fallback = fallback(reader, section, name, &names);
+        if let Some(agent) = agent(reader, section) {
+            agents.insert(name.clone(), Agent { fallback, ..agent });
+        }
+    }
+    agents
+}
+
+fn agent(reader: &mut Reader<'_>, section: &Section<'_>) -> Option<Agent> {
+    reader.only(section, &AGENT_FIELDS);
+    // Everything is read before anything is given up, so that all findings come at once.
+    let kind = kind(reader, section);
+    let timeout_ms = reader.deadline(section, "timeout").unwrap_or(AGENT_TIMEOUT_MS);
+    let grace_ms = reader.span(section, "grace").map_or(AGENT_GRACE_MS, |grace| grace.value);
+    let env = reader.variables(section, "env");
+    let model = reader.text(section, "model").map(|model| model.value);
+    let budget = budget(reader, section);
+    Some(Agent { kind: kind?, timeout_ms, grace_ms, env, model, fallback: None, budget })
+}
+
+fn kind(reader: &mut Reader<'_>, section: &Section<'_>) -> Option<Kind> {
+    if !section.table.contains_key("kind") {
+        let help = format!("add `kind = \"command\"`; known kinds: {}", KINDS.join(", "));
+        reader.missing(section, "kind", "it says what sort of agent this is", &help);
+    }
+    let named = reader.text(section, "kind");
+    let argv = reader.argv(section, "argv");
+    let script = reader.text(section, "script");
+    let Found { value: kind, span } = named?;
+    for (field, belongs_to) in [("argv", "command"), ("script", "scripted")] {
+        if let Some((key, _)) = section.table.get_key_value(field).filter(|_| kind != belongs_to) {
+            let message = format!("`{field}` in {} is not used by agents of kind `{kind}`", section.label);
+            let help = format!("it belongs to `kind = \"{belongs_to}\"`");
+            reader.warning("unused-field", &key.span(), message, Some(help));
+        }
+    }
+    match kind.as_str() {
+        "command" => {
+            if !section.table.contains_key("argv") {
+                let why = "an agent of kind `command` is a program to start";
+                reader.missing(section, "argv", why, "add `argv = [\"program\", \"argument\"]`");
+            }
+            argv.map(|argv| Kind::Command { argv })
+        }
+        "scripted" => {
+            if !section.table.contains_key("script") {
+                let why = "an agent of kind `scripted` answers from a file";
+                reader.missing(section, "script", why, "add `script = \"rehearsal.yaml\"`");
+            }
+            script.map(|script| Kind::Scripted { script: script.value })
+        }
+        "human" => Some(Kind::Human),
+        known if KINDS.contains(&known) => {
+            let message = format!("agents of kind `{known}` are not built in yet; use kind = \"command\"");
+            reader.error("not-built", &span, message, None);
+            None
+        }
+        unknown => {
+            let message = format!("unknown kind `{unknown}` in {}", section.label);
+            reader.error("unknown-value", &span, message, did_you_mean(unknown, &KINDS));
+            None
+        }
+    }
+}
+
+fn fallback(reader: &mut Reader<'_>, section: &Section<'_>, own: &str, names: &[&str]) -> Option<String> {
+    let Found { value, span } = reader.text(section, "fallback")?;
+    if kebab(&value) == kebab(own) {
+        let message = format!("`fallback` in {} names the agent itself", section.label);
+        reader.error("bad-value", &span, message, Some("name a different agent".to_owned()));
+        return None;
+    }
+    if !names.iter().any(|name| kebab(name) == kebab(&value)) {
+        let message =
+            format!("`fallback` in {} names `{value}`, which is no agent of this file", section.label);
+        reader.error("unknown-value", &span, message, did_you_mean(&value, names));
+        return None;
+    }
+    Some(value)
+}
+
+fn budget(reader: &mut Reader<'_>, section: &Section<'_>) -> Budget {
+    let Some((key, value)) = section.table.get_key_value("budget") else { return Budget::default() };
+    let label = format!("`budget` of {}", section.label);
+    let Some(section) = reader.section(label, key.span(), value) else { return Budget::default() };
+    reader.only(&section, &["usd", "tokens", "turns"]);
+    let usd = reader.number(&section, "usd");
+    if let Some(usd) = usd.as_ref().filter(|usd| usd.value < 0.0) {
+        let message = format!("`usd` in {} must not be negative", section.label);
+        reader.error("bad-value", &usd.span, message, None);
+    }
+    Budget {
+        usd: usd.map(|usd| usd.value).filter(|usd| *usd >= 0.0),
+        tokens: reader.whole(&section, "tokens", 0),
+        turns: reader.whole(&section, "turns", 1),
+    }
+}
+
+fn gate(reader: &mut Reader<'_>, section: &Section<'_>) -> Option<Gate> {
+    reader.only(section, &GATE_FIELDS);
+    if !section.table.contains_key("command") {
+        let help = "add `command = [\"program\", \"argument\"]`";
+        reader.missing(section, "command", "a gate is a command whose exit code counts", help);
+    }
+    let command = reader.argv(section, "command");
+    let expect = reader.text(section, "expect");
+    if let Some(expect) = &expect {
+        compiles(reader, section, "expect", &expect.value, &expect.span);
+    }
+    let gate = Gate {
+        command: vec![],
+        timeout_ms: reader.deadline(section, "timeout"),
+        expect: expect.map(|expect| expect.value),
+        within: within(reader, section),
+        env: reader.variables(section, "env"),
+        value: reader.text(section, "value").map(|value| value.value),
+        threshold: reader.number(section, "threshold").map(|threshold| threshold.value),
+        comparator: comparator(reader, section),
+    };
+    command.map(|command| Gate { command, ..gate })
+}
+
+/// A folder of the workspace. Where symbolic links lead is for the engine to find out.
+fn within(reader: &mut Reader<'_>, section: &Section<'_>) -> Option<String> {
+    let Found { value, span } = reader.text(section, "within")?;
+    let inside =
+        Path::new(&value).components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir));
+    if !inside {
+        let message = format!("`within` in {} leads out of the workspace: {value}", section.label);
+        let help = "name a folder below the workspace, without `..`";
+        reader.error("outside", &span, message, Some(help.to_owned()));
+        return None;
+    }
+    Some(value)
+}
+
+fn comparator(reader: &mut Reader<'_>, section: &Section<'_>) -> Option<Comparator> {
+    let Found { value, span } = reader.text(section, "comparator")?;
+    match value.trim() {
+        ">=" => Some(Comparator::AtLeast),
+        ">" => Some(Comparator::MoreThan),
+        "<=" => Some(Comparator::AtMost),
+        "<" => Some(Comparator::LessThan),
+        unknown => {
+            let message = format!("unknown comparator `{unknown}` in {}", section.label);
+            let help = "one of \">=\", \">\", \"<=\", \"<\"";
+            reader.error("unknown-value", &span, message, Some(help.to_owned()));
+            None
+        }
+    }
+}
+
+fn redact(reader: &mut Reader<'_>, section: &Section<'_>) -> Vec<String> {
+    reader.only(section, &["patterns"]);
+    let mut patterns = vec![];
+    for Found { value, span } in reader.texts(section, "patterns").unwrap_or_default() {
+        let Some(regex) = compiles(reader, section, "patterns", &value, &span) else { continue };
+        if regex.is_match("") {
+            let message =
+                format!("the pattern `{value}` of {} matches the empty text, so everywhere", section.label);
+            let help = "make it match at least one character";
+            reader.error("bad-value", &span, message, Some(help.to_owned()));
+        } else {
+            patterns.push(value);
+        }
+    }
+    patterns
+}
+
+fn compiles(
+    reader: &mut Reader<'_>,
+    section: &Section<'_>,
+    field: &str,
+    pattern: &str,
+    span: &Range<usize>,
+) -> Option<Regex> {
+    match Regex::new(pattern) {
+        Ok(regex) => Some(regex),
+        Err(error) => {
+            // The first lines of the error draw the pattern; its last line says what is wrong.
+            let said = error.to_string();
+            let why = said.lines().last().unwrap_or_default().trim_start_matches("error: ");
+            let message = format!("`{field}` in {} is not a valid regular expression: {why}", section.label);
+            reader.error("bad-pattern", span, message, None);
+            None
+        }
+    }
+}
+
+fn process(reader: &mut Reader<'_>, section: &Section<'_>) -> Process {
+    reader.only(section, &["principles", "progress_every", "actor"]);
+    let default = Process::default();
+    Process {
+        principles: reader.text(section, "principles").map(|path| path.value),
+        progress_every: reader.whole(section, "progress_every", 1).unwrap_or(default.progress_every),
+        actor: reader.text(section, "actor").map_or(default.actor, |actor| actor.value),
+    }
+}

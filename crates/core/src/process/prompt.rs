@@ -1,0 +1,98 @@
+//! The brief of a step as text: everything an agent needs, and nothing it has to remember.
+
+use std::fmt::Write;
+
+use serde_json::Map;
+use serde_json::Value;
+
+use super::definition::Step;
+
+/// What a step's brief is made of.
+pub struct Material<'a> {
+    /// The plain name of the whole work.
+    pub work: &'a str,
+    pub step: &'a Step,
+    pub role: &'a str,
+    pub inputs: &'a Map<String, Value>,
+    pub parameters: &'a Map<String, Value>,
+    /// Id, name and outputs of the steps before.
+    pub results: &'a [(String, String, Map<String, Value>)],
+    /// Id, name, and what a person said.
+    pub answers: &'a [(String, String, Map<String, Value>)],
+    pub guidance: &'a [String],
+    pub feedback: &'a [String],
+}
+
+/// Renders the prompt.
+pub fn render(material: &Material<'_>) -> String {
+    let mut text = String::new();
+    let step = material.step;
+    let _ = writeln!(text, "# {}\n", step.name.value);
+    if let Some(description) = &step.description {
+        let _ = writeln!(text, "{}\n", description.value.trim());
+    }
+    let _ = writeln!(text, "The work as a whole: {}", material.work);
+    let _ = writeln!(text, "Your part: {}", material.role);
+    list(&mut text, "What must be true at the end", step.completion_criteria.iter().map(|c| c.text.as_str()));
+    list(&mut text, "How it is checked", step.validation.iter().map(|c| c.text.as_str()));
+    let conditions = step.triggers.iter().map(|t| t.condition.value.as_str());
+    list(&mut text, "Say so if one of these holds, word for word", conditions);
+    fields(&mut text, "Inputs", material.inputs);
+    fields(&mut text, "Parameters", material.parameters);
+    sections(&mut text, "Results so far", material.results);
+    sections(&mut text, "Answers so far", material.answers);
+    list(&mut text, "What people said about this step", material.guidance.iter().map(String::as_str));
+    list(&mut text, "What was wrong with the last attempt", material.feedback.iter().map(String::as_str));
+    text.push_str(
+        "\n## How to report\n\
+         Write one JSON object to the file that SERIATIM_REPORT names: {\"status\": \"done\" | \"partial\" | \
+         \"failed\", \"summary\": \"plain words\", \"outputs\": {}, \"confidence\": 0-100, \"criteria\": \
+         [{\"criterion\": \"...\", \"met\": true, \"confidence\": 90, \"reason\": \"...\"}], \"triggers\": []}\n",
+    );
+    text
+}
+
+fn list<'a>(text: &mut String, title: &str, items: impl Iterator<Item = &'a str>) {
+    let mut items = items.peekable();
+    if items.peek().is_some() {
+        let _ = writeln!(text, "\n## {title}");
+        for item in items {
+            let _ = writeln!(text, "- {item}");
+        }
+    }
+}
+
+fn fields(text: &mut String, title: &str, map: &Map<String, Value>) {
+    if !map.is_empty() {
+        let _ = writeln!(text, "\n## {title}");
+        lines(text, map);
+    }
+}
+
+fn sections(text: &mut String, title: &str, parts: &[(String, String, Map<String, Value>)]) {
+    if !parts.is_empty() {
+        let _ = writeln!(text, "\n## {title}");
+        for (id, name, map) in parts {
+            let _ = writeln!(text, "### {id} {name}");
+            lines(text, map);
+        }
+    }
+}
+
+/// `- key: value`; what has several lines is indented below its key.
+fn lines(text: &mut String, map: &Map<String, Value>) {
+    for (key, value) in map {
+        let value = match value {
+            Value::String(s) => s.clone(),
+            other => other.to_string(),
+        };
+        if value.contains('\n') {
+            let _ = writeln!(text, "- {key}: |");
+            for line in value.trim_end().lines() {
+                let _ = writeln!(text, "    {line}");
+            }
+        } else {
+            let _ = writeln!(text, "- {key}: {value}");
+        }
+    }
+}

@@ -1,0 +1,102 @@
+//! The shapes of secrets that everybody knows.
+//!
+//! Each shape is one named group of a single expression, so that a text is searched once. No shape reaches
+//! over a quote or into an escape: what is found in a JSON document lies within one string.
+
+use std::sync::OnceLock;
+
+use regex::bytes::Regex;
+
+use super::BadPattern;
+use super::Hit;
+
+/// Every shape needs one of these. They are literals, which are searched many bytes at a time.
+const HINTS: &str = concat!(
+    r"(?-u)gh[pousr]_|github_pat_|gl(?:pat|dt|rt|cbt|ptt)-|AKIA|ASIA|[Ss]ecret_?[Aa]ccess_?[Kk]ey|SECRET_ACCESS_KEY",
+    r"|sk-|xox[abeprs]-|hooks\.slack\.com|AIza|[sr]k_live_|npm_|pypi-|eyJ|PRIVATE KEY|[Bb]earer|BEARER",
+    r"|[Aa]uthorization|AUTHORIZATION|://|hf_|do[opr]_v1_|SG\.|:AA",
+);
+
+/// The names become labels, with `-` for `_`.
+const SHAPES: &[&str] = &[
+    r"(?<github_token>gh[pousr]_[A-Za-z0-9]{36,}|github_pat_[A-Za-z0-9_]{22,})",
+    r"(?<gitlab_token>gl(?:pat|dt|rt|cbt|ptt)-[A-Za-z0-9_-]{20,})",
+    // What comes before must not make it a part of a longer word of capitals, such as base32 text.
+    r"(?:^|[^A-Z0-9])(?<aws_access_key>(?:AKIA|ASIA)[A-Z0-9]{16})\b",
+    r#"(?i:secret_?access_?key)(?:\\?["'])?\s*[:=]\s*(?:\\?["'])?(?<aws_secret_key>[A-Za-z0-9/+]{40})"#,
+    r"(?<anthropic_key>sk-ant-[A-Za-z0-9_-]{16,})",
+    r"(?<openai_key>sk-(?:proj|svcacct|admin)-[A-Za-z0-9_-]{16,})",
+    // `task-...` and `risk-...` are words; a line break of a JSON string ends in a letter.
+    r"(?:^|[^A-Za-z0-9]|\\[nrt])(?<sk_key>sk-[A-Za-z0-9]{20,})",
+    r"(?<slack_token>xox[abeprs]-[A-Za-z0-9-]{10,})",
+    r"hooks\.slack\.com/(?<slack_webhook>(?:services|workflows|triggers)/[A-Za-z0-9_/+-]{16,})",
+    r"(?<google_key>AIza[A-Za-z0-9_-]{35})",
+    r"(?<stripe_key>[sr]k_live_[A-Za-z0-9]{16,})",
+    r"(?<npm_token>npm_[A-Za-z0-9]{36})",
+    r"(?<pypi_token>pypi-[A-Za-z0-9_-]{40,})",
+    r"(?<jwt>eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,})",
+    concat!(
+        r"(?<private_key>-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----",
+        r#"(?:[^"]*?-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----|(?:\\[nrt]|[A-Za-z0-9+/=\s])*))"#,
+    ),
+    concat!(
+        r#"(?i:authorization)(?:\\?["'])?\s*[:=]\s*(?:\\?["'])?"#,
+        r#"(?i:bearer|basic|token)\s+(?<authorization>[^\s"'\\,;\[\]]{4,})"#,
+    ),
+    r"(?i:bearer)\s+(?<bearer_token>[A-Za-z0-9._~+/=-]{20,})",
+    r#"://[^\s/?\#:@"'\\<>\[\]]*:(?<url_password>[^\s/?\#"'\\<>\[\]]+)@"#,
+    r"(?<hugging_face_token>hf_[A-Za-z0-9]{30,})",
+    r"(?<digitalocean_token>do[opr]_v1_[a-f0-9]{64})",
+    r"(?<sendgrid_key>SG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,})",
+    r"(?:^|[^0-9])(?<telegram_token>[0-9]{8,10}:AA[A-Za-z0-9_-]{32,34})",
+];
+
+#[derive(Debug)]
+pub(super) struct Shapes {
+    hints: Regex,
+    /// Made when a text first gives a hint: most processes live shorter than it takes.
+    known: OnceLock<Known>,
+}
+
+#[derive(Debug, Default)]
+struct Known {
+    /// Always there: a test holds that the shapes are a valid expression.
+    shapes: Option<Regex>,
+    /// By number of the group; the whole match has none.
+    labels: Vec<String>,
+}
+
+impl Known {
+    fn new() -> Known {
+        let shapes = Regex::new(&format!("(?-u){}", SHAPES.join("|"))).ok();
+        let names = shapes.iter().flat_map(Regex::capture_names);
+        let labels = names.map(|name| name.unwrap_or_default().replace('_', "-")).collect();
+        Known { shapes, labels }
+    }
+}
+
+impl Shapes {
+    pub(super) fn new() -> Result<Shapes, BadPattern> {
+        let hints = Regex::new(HINTS).map_err(|source| BadPattern { pattern: HINTS.to_owned(), source })?;
+        Ok(Shapes { hints, known: OnceLock::new() })
+    }
+
+    pub(super) fn may_match(&self, text: &[u8]) -> bool {
+        self.hints.is_match(text)
+    }
+
+    pub(super) fn hits(&self, text: &[u8]) -> Vec<Hit<'_>> {
+        let mut hits = Vec::new();
+        if !self.may_match(text) {
+            return hits;
+        }
+        let Known { shapes, labels } = self.known.get_or_init(Known::new);
+        for captures in shapes.iter().flat_map(|shapes| shapes.captures_iter(text)) {
+            let group = captures.iter().enumerate().skip(1).find_map(|(i, group)| Some((i, group?)));
+            if let Some((i, group)) = group {
+                hits.push(Hit { range: group.range(), label: &labels[i] });
+            }
+        }
+        hits
+    }
+}

@@ -1,0 +1,178 @@
+//! The `command` agent: a program in its own session, a brief in, a report out.
+
+use std::path::Path;
+use std::path::PathBuf;
+
+use seriatim_core::config::Agent;
+use seriatim_core::failure::Class;
+use seriatim_core::failure::Failure;
+use seriatim_core::report;
+use seriatim_core::report::Brief;
+use seriatim_core::report::Report;
+use seriatim_core::report::Status;
+use seriatim_core::time::span_in_words;
+use seriatim_flows::request::Assignment;
+
+use super::REPORT_BYTES_MAX;
+use super::demand;
+use super::judge;
+use crate::hands::files::FileError;
+use crate::hands::files::Write;
+use crate::hands::process::DEFAULT_ENVIRONMENT;
+use crate::hands::process::Ended;
+use crate::hands::process::How;
+use crate::hands::process::Input;
+use crate::hands::process::Spawn;
+use crate::hands::process::SpawnError;
+use crate::hands::process::Watch;
+use crate::hands::process::environment;
+use crate::job::Job;
+use crate::perform::Hands;
+use crate::perform::remove_all;
+
+/// How much of the output goes along with a failure.
+const TAIL_BYTES_MAX: usize = 4096;
+
+struct Desk {
+    folder: PathBuf,
+    brief: PathBuf,
+    report: PathBuf,
+}
+
+impl Desk {
+    fn of(hands: &Hands, job: &Job) -> Desk {
+        let folder = hands.scratch.join(job.file_name());
+        Desk { brief: folder.join("brief.json"), report: folder.join("report.json"), folder }
+    }
+}
+
+pub(super) fn attempt(
+    hands: &Hands,
+    job: &Job,
+    assignment: &Assignment,
+    agent: &Agent,
+    argv: &[String],
+    watch: &dyn Watch,
+) -> Result<Report, Failure> {
+    let desk = Desk::of(hands, job);
+    let laid = lay(hands, job, assignment, agent, &desk).map_err(|e| storage(&e));
+    let result = laid.and_then(|brief| {
+        let spawn = spawn(hands, job, &brief, agent, argv, &desk);
+        let ended = hands.processes.run(&spawn, watch).map_err(|e| not_started(&e))?;
+        judge_attempt(hands, assignment, agent, &desk, &ended)
+    });
+    // The desk may hold what must not be kept (a token in a report): it is cleared whatever happened.
+    let _ = remove_all(hands.files.as_ref(), &desk.folder);
+    result
+}
+
+fn storage(error: &FileError) -> Failure {
+    Failure::new(Class::Storage, error.to_string())
+}
+
+fn not_started(error: &SpawnError) -> Failure {
+    Failure::new(Class::Contract, format!("the agent could not be started: {error}"))
+}
+
+/// Lays out the brief; a report of an earlier, interrupted attempt is taken away.
+fn lay(hands: &Hands, job: &Job, assignment: &Assignment, agent: &Agent, desk: &Desk) -> Result<Brief, FileError> {
+    remove_all(hands.files.as_ref(), &desk.folder)?;
+    let mut brief = assignment.brief.clone();
+    brief.run = job.run_name.clone();
+    brief.limits.timeout_ms = Some(agent.timeout_ms);
+    let json = serde_json::to_vec_pretty(&brief).unwrap_or_default();
+    hands.files.write(&desk.brief, &json, Write::REBUILDABLE.mode(0o600))?;
+    Ok(brief)
+}
+
+fn spawn(hands: &Hands, job: &Job, brief: &Brief, agent: &Agent, argv: &[String], desk: &Desk) -> Spawn {
+    let text = |path: &Path| path.to_string_lossy().into_owned();
+    let mut spawn = Spawn::new(argv.to_vec(), hands.workspace.root(), job.marker());
+    spawn.env =
+        if agent.env.is_empty() { environment(&DEFAULT_ENVIRONMENT) } else { environment(&agent.env) };
+    spawn.env.extend([
+        ("SERIATIM_BRIEF".to_owned(), text(&desk.brief)),
+        ("SERIATIM_REPORT".to_owned(), text(&desk.report)),
+        ("SERIATIM_RUN".to_owned(), job.run_name.clone()),
+        ("SERIATIM_STEP".to_owned(), brief.step.clone()),
+        ("SERIATIM_ATTEMPT".to_owned(), brief.attempt.to_string()),
+    ]);
+    spawn.stdin = Input::Bytes(brief.prompt.clone().into_bytes());
+    spawn.deadline_ms = Some(agent.timeout_ms);
+    spawn.grace_ms = agent.grace_ms;
+    spawn.overflow = Some(hands.outputs.join(format!("{}.log", job.file_name())));
+    spawn
+}
+
+fn judge_attempt(
+    hands: &Hands,
+    assignment: &Assignment,
+    agent: &Agent,
+    desk: &Desk,
+    ended: &Ended,
+) -> Result<Report, Failure> {
+    let fail = |class: Class, message: String| Failure {
+        kept: kept(hands, ended),
+        output: tail(&ended.tail),
+        ..Failure::new(class, message)
+    };
+    match ended.how {
+        How::Deadline => {
+            let time = span_in_words(agent.timeout_ms);
+            return Err(fail(Class::AgentDeadline, format!("it did not finish within {time} and was stopped")));
+        }
+        How::Stopped => return Err(fail(Class::Cancelled, "it was stopped from outside".to_owned())),
+        How::Exited(_) | How::Signaled(_) => {}
+    }
+    let crashed = match ended.how {
+        How::Exited(0) => None,
+        How::Exited(code) => Some(format!("it ended with exit code {code} and no usable report")),
+        How::Signaled(signal) => Some(format!("it was ended by signal {signal}")),
+        How::Deadline | How::Stopped => None,
+    };
+    let bytes = match hands.files.read(&desk.report, REPORT_BYTES_MAX as u64) {
+        Ok(found) => found.bytes,
+        Err(FileError::NotFound { .. }) => {
+            return Err(match crashed {
+                Some(message) => fail(Class::Crash, message),
+                None => fail(Class::Silent, "it ended as if all were well and reported nothing".to_owned()),
+            });
+        }
+        Err(FileError::TooLarge { .. }) => {
+            let message = format!("its report is larger than {} MiB and was not read", REPORT_BYTES_MAX >> 20);
+            return Err(Failure { feedback: vec![message.clone()], ..fail(Class::Invalid, message) });
+        }
+        Err(e) => return Err(fail(Class::Storage, e.to_string())),
+    };
+    match (report::read(&bytes, &demand(assignment)), crashed) {
+        // A crash is a crash, unless the agent itself says how it failed.
+        (Ok(report), Some(message)) if report.status != Status::Failed => Err(fail(Class::Crash, message)),
+        (Ok(report), _) => judge(report).map_err(|f| fail(f.class, f.message)),
+        (Err(_), Some(message)) => Err(fail(Class::Crash, message)),
+        (Err(problems), None) => {
+            let message = format!("its report cannot be used: {}", problems.join("; "));
+            Err(Failure { feedback: problems, ..fail(Class::Invalid, message) })
+        }
+    }
+}
+
+/// What there is to look at after a failure, for people.
+fn kept(hands: &Hands, ended: &Ended) -> Vec<String> {
+    let mut kept = Vec::new();
+    if let Some(path) = &ended.overflow {
+        kept.push(format!("its long output is in {}", hands.workspace.relative(path).unwrap_or_else(|| path.display().to_string())));
+    }
+    if !ended.killed.is_empty() {
+        let names: Vec<_> = ended.killed.iter().map(|l| l.command.as_str()).collect();
+        kept.push(format!("processes that had to be ended: {}", names.join(", ")));
+    }
+    kept
+}
+
+fn tail(text: &str) -> String {
+    let mut from = text.len().saturating_sub(TAIL_BYTES_MAX);
+    while !text.is_char_boundary(from) {
+        from += 1;
+    }
+    text[from..].to_owned()
+}

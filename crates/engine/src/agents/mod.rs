@@ -1,0 +1,123 @@
+//! Agents: judgement from outside, through one protocol.
+
+mod command;
+mod scripted;
+
+use seriatim_core::config::Agent;
+use seriatim_core::config::Kind;
+use seriatim_core::failure::Class;
+use seriatim_core::failure::Failure;
+use seriatim_core::question::Answer;
+use seriatim_core::question::Choice;
+use seriatim_core::question::Question;
+use seriatim_core::report::Demand;
+use seriatim_core::report::Report;
+use seriatim_core::report::ReportedError;
+use seriatim_core::report::Status;
+use seriatim_flows::request::Assignment;
+
+use crate::hands::process::Watch;
+use crate::job::Job;
+use crate::perform::Hands;
+
+/// A report larger than this is not read.
+pub const REPORT_BYTES_MAX: usize = 4 << 20;
+
+/// One attempt by whichever agent is configured for it.
+pub(crate) fn attempt(
+    hands: &Hands,
+    job: &Job,
+    assignment: &Assignment,
+    watch: &dyn Watch,
+) -> Result<Report, Failure> {
+    let Some((_, agent)) = hands.config.agent(&assignment.agents) else {
+        return Err(nobody(assignment));
+    };
+    match &agent.kind {
+        Kind::Command { argv } => command::attempt(hands, job, assignment, agent, argv, watch),
+        Kind::Scripted { script } => scripted::attempt(hands, job, assignment, script),
+        Kind::Human => Err(Failure::new(Class::Contract, "a person's work is waited for, not performed")),
+    }
+}
+
+fn nobody(assignment: &Assignment) -> Failure {
+    let names = assignment.agents.iter().map(|n| format!("`{n}`")).collect::<Vec<_>>().join(", ");
+    let looked = if names.is_empty() { "`default`".to_owned() } else { format!("{names} or `default`") };
+    Failure::new(
+        Class::Contract,
+        format!("no agent is configured for this work: looked for {looked} among the agents in seriatim.toml"),
+    )
+}
+
+/// Whether this work waits for a person instead of being started.
+pub fn is_human(agent: Option<(&str, &Agent)>) -> bool {
+    agent.is_some_and(|(_, a)| a.kind == Kind::Human)
+}
+
+/// What a person sees who is the agent for a piece of work.
+pub fn as_question(assignment: &Assignment) -> Question {
+    Question {
+        header: assignment.title.clone(),
+        question: format!("Please do this and say how it went: {}", assignment.title),
+        why: "This work is assigned to a person.".into(),
+        tried: assignment.brief.feedback.clone(),
+        details: assignment.brief.prompt.clone(),
+        options: vec![
+            Choice::new("done", "It is done", "Your words become the result and the work goes on."),
+            Choice::new("failed", "It could not be done", "Your words are kept as the reason.").with_text(),
+        ],
+        free_text: true,
+        about: vec![],
+    }
+}
+
+/// What a person's answer to [`as_question`] means.
+pub fn from_answer(answer: &Answer) -> Result<Report, Failure> {
+    let text = answer.text.clone().unwrap_or_default();
+    if answer.choice == "failed" {
+        return Err(Failure::new(Class::Contract, text));
+    }
+    let mut outputs = serde_json::Map::new();
+    outputs.insert("answer".into(), text.clone().into());
+    outputs.insert("by".into(), answer.by.clone().into());
+    Ok(Report {
+        status: Status::Done,
+        summary: if text.is_empty() { format!("Done by {}.", answer.by) } else { text },
+        outputs,
+        confidence: None,
+        triggers: vec![],
+        criteria: vec![],
+        decisions: vec![],
+        observations: vec![],
+        questions: vec![],
+        artifacts: vec![],
+        usage: None,
+        error: None,
+        unknown: Default::default(),
+    })
+}
+
+/// What a report must be to be taken.
+fn demand(assignment: &Assignment) -> Demand {
+    Demand {
+        required_outputs: assignment.required.clone(),
+        criteria: assignment.brief.criteria.clone(),
+        judge_all: assignment.judge_all,
+        triggers: assignment.brief.triggers.clone(),
+        max_bytes: REPORT_BYTES_MAX,
+    }
+}
+
+/// A report that says `failed` is a failure whose class the agent names.
+fn judge(report: Report) -> Result<Report, Failure> {
+    if report.status != Status::Failed {
+        return Ok(report);
+    }
+    let class = report.error.as_ref().and_then(ReportedError::failure_class).unwrap_or(Class::Contract);
+    let said = report.error.map(|e| e.message).unwrap_or_default();
+    let message = [said, report.summary, "it gave no reason".to_owned()]
+        .into_iter()
+        .find(|m| !m.trim().is_empty())
+        .unwrap_or_default();
+    Err(Failure::new(class, message))
+}

@@ -1,0 +1,94 @@
+//! The `scripted` agent: answers from a file, for tests, demos and rehearsals. The same protocol without a process.
+
+use seriatim_core::doc;
+use seriatim_core::doc::Node;
+use seriatim_core::failure::Class;
+use seriatim_core::failure::Failure;
+use seriatim_core::report;
+use seriatim_core::report::Report;
+use seriatim_flows::request::Assignment;
+use serde_json::Value;
+
+use super::demand;
+use super::judge;
+use crate::hands::files::Write;
+use crate::job::Job;
+use crate::perform::Hands;
+use crate::perform::file_failure;
+
+const SCRIPT_BYTES_MAX: u64 = 16 << 20;
+
+/// One line of the script.
+struct Line {
+    step: Option<String>,
+    role: Option<String>,
+    report: Value,
+    write: Vec<(String, String)>,
+    repeat: bool,
+}
+
+impl Line {
+    fn read(node: &Node) -> Option<Line> {
+        let text = |name: &str| node.get(name).and_then(Node::scalar_text);
+        let write = node.get("write").map(Node::to_json).unwrap_or_default();
+        Some(Line {
+            step: text("step"),
+            role: text("role"),
+            report: node.get("report")?.to_json(),
+            write: write
+                .as_object()
+                .map(|m| m.iter().map(|(k, v)| (k.clone(), v.as_str().unwrap_or_default().to_owned())).collect())
+                .unwrap_or_default(),
+            repeat: node.get("repeat").map(Node::to_json) == Some(Value::Bool(true)),
+        })
+    }
+
+    fn fits(&self, step: &str, role: &str) -> bool {
+        self.step.as_deref().is_none_or(|s| s == step) && self.role.as_deref().is_none_or(|r| r == role)
+    }
+}
+
+pub(super) fn attempt(
+    hands: &Hands,
+    job: &Job,
+    assignment: &Assignment,
+    script: &str,
+) -> Result<Report, Failure> {
+    let path = hands.workspace.resolve(script).map_err(|e| file_failure(&e))?;
+    let found = hands.files.read(&path, SCRIPT_BYTES_MAX).map_err(|e| file_failure(&e))?;
+    let document = doc::read(&found.bytes, &doc::Limits::default()).map_err(|findings| {
+        let first = findings.first().map(|f| format!("line {}: {}", f.place.line, f.message)).unwrap_or_default();
+        Failure::new(Class::Contract, format!("the script {script} cannot be read: {first}"))
+    })?;
+    let lines: Vec<Line> = document.root.as_seq().unwrap_or_default().iter().filter_map(Line::read).collect();
+    let brief = &assignment.brief;
+    let Some(line) = choose(&lines, &job.earlier, &brief.step, &brief.role) else {
+        let what = format!("the script {script} has no line left for `{}`", assignment.title);
+        return Err(Failure::new(Class::Contract, what));
+    };
+    for (name, text) in &line.write {
+        let target = hands.workspace.resolve(name).map_err(|e| file_failure(&e))?;
+        hands.files.write(&target, text.as_bytes(), Write::REBUILDABLE).map_err(|e| file_failure(&e))?;
+    }
+    let bytes = serde_json::to_vec(&line.report).unwrap_or_default();
+    let report = report::read(&bytes, &demand(assignment)).map_err(|problems| Failure {
+        feedback: problems.clone(),
+        ..Failure::new(Class::Invalid, format!("its report cannot be used: {}", problems.join("; ")))
+    })?;
+    judge(report)
+}
+
+/// The first line that fits and is not used up. What earlier calls used follows from the calls themselves, so a
+/// later process comes to the same choice.
+fn choose<'l>(lines: &'l [Line], earlier: &[(String, String)], step: &str, role: &str) -> Option<&'l Line> {
+    let mut used = vec![false; lines.len()];
+    let mut take = |step: &str, role: &str| {
+        let i = lines.iter().zip(&used).position(|(l, used)| !used && l.fits(step, role))?;
+        used[i] = !lines[i].repeat;
+        Some(i)
+    };
+    for (step, role) in earlier {
+        take(step, role);
+    }
+    take(step, role).map(|i| &lines[i])
+}

@@ -1,0 +1,230 @@
+//! Taking a run up again from its journal.
+
+use std::collections::BTreeMap;
+
+use seriatim_core::failure::Failure;
+use seriatim_core::hash::Hash;
+use seriatim_core::projection::Fact;
+use seriatim_core::question::Question;
+use seriatim_core::time::Utc;
+use seriatim_flows::Known;
+use seriatim_flows::Past;
+use seriatim_flows::Request;
+use seriatim_flows::Run;
+use seriatim_flows::Turn;
+use seriatim_flows::registry;
+use seriatim_flows::registry::Ended;
+use seriatim_flows::registry::Flow;
+use seriatim_journal::EntryRef;
+use seriatim_journal::Kind;
+use seriatim_journal::Lease;
+use seriatim_journal::NewEntry;
+use seriatim_journal::RunInfo;
+use seriatim_journal::Store;
+use serde::Deserialize;
+use serde::Serialize;
+use serde_json::Value;
+
+use super::Error;
+use super::live::Live;
+use super::live::Opened;
+use super::live::Where;
+use super::live::fact_data;
+use super::live::note_agent;
+use crate::schedule::Schedule;
+
+/// The body of a run's first entry: everything the flow is started with.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Start {
+    pub flow: String,
+    pub flow_version: u32,
+    pub input: Value,
+}
+
+/// What the journal says about one run.
+#[derive(Default)]
+pub struct History {
+    pub start: Option<Start>,
+    pub past: Past,
+    pub facts: Vec<Fact>,
+    pub ended: Option<Ended>,
+    /// Intents without outcome: when they were made, and the request.
+    pub open: BTreeMap<String, (Utc, Hash, Vec<u8>)>,
+    pub agents: Vec<(String, String)>,
+    /// Somebody cancelled the run; its epilogue may still be under way.
+    pub cancelled: bool,
+}
+
+/// The key under which the epilogue of a cancelled run makes its calls.
+pub(super) const EPILOGUE: &str = "!cancel";
+
+impl History {
+    /// Reads a run, its chain checked on the way.
+    pub fn read(store: &Store, info: &RunInfo) -> Result<History, Error> {
+        let mut history = History::default();
+        let mut problem = None;
+        store.load(info.id, |entry| {
+            if problem.is_none()
+                && let Err(what) = history.take(&entry)
+            {
+                problem = Some(Error::Unreadable { run: info.name.clone(), seq: entry.seq, what });
+            }
+        })?;
+        match problem {
+            Some(error) => Err(error),
+            None => Ok(history),
+        }
+    }
+
+    fn take(&mut self, entry: &EntryRef<'_>) -> Result<(), String> {
+        let body = || entry.body.ok_or_else(|| "its content was erased".to_owned());
+        let words = |e: serde_json::Error| e.to_string();
+        match entry.kind {
+            Kind::Start => self.start = Some(serde_json::from_slice(body()?).map_err(words)?),
+            Kind::Intent => {
+                let body = body()?;
+                if body.starts_with(br#"{"do":"agent""#) {
+                    note_agent(&mut self.agents, &serde_json::from_slice(body).map_err(words)?);
+                }
+                self.past.0.insert(entry.key.to_owned(), (entry.request, Known::Open));
+                self.open.insert(entry.key.to_owned(), (entry.at, entry.request, body.to_vec()));
+            }
+            Kind::Outcome => {
+                self.open.remove(entry.key);
+                self.past.0.insert(entry.key.to_owned(), (entry.request, Known::Done(body()?.to_vec())));
+            }
+            Kind::Fact => {
+                let request: Request = serde_json::from_slice(body()?).map_err(words)?;
+                if let Some(data) = fact_data(&request) {
+                    self.facts.push(Fact { at: entry.at, data });
+                }
+                self.past.0.insert(entry.key.to_owned(), (entry.request, Known::Fact));
+            }
+            Kind::Note => self.cancelled |= entry.key == EPILOGUE,
+            Kind::End => self.ended = Some(serde_json::from_slice(body()?).map_err(words)?),
+        }
+        Ok(())
+    }
+
+    /// The flow that the run is pinned to.
+    pub fn flow(&self, info: &RunInfo) -> Result<(&'static Flow, Value), Error> {
+        let start = self.start.clone().ok_or_else(|| Error::Unreadable {
+            run: info.name.clone(),
+            seq: 0,
+            what: "the run has no first entry".to_owned(),
+        })?;
+        let flow = registry::find(&start.flow, start.flow_version).ok_or(Error::UnknownFlow {
+            run: info.name.clone(),
+            flow: start.flow,
+            version: start.flow_version,
+        })?;
+        Ok((flow, start.input))
+    }
+
+    /// The coroutine over this past: the flow itself, or its epilogue when it was cancelled.
+    pub fn coroutine(&mut self, flow: &'static Flow, input: Value) -> Run<Ended> {
+        if !self.cancelled {
+            return Run::new(std::mem::take(&mut self.past), |cx| (flow.start)(cx, input));
+        }
+        let past = std::mem::take(&mut self.past);
+        let prefix = format!("{EPILOGUE}/");
+        let ours = past.0.into_iter().filter(|(key, _)| key.starts_with(&prefix)).collect();
+        self.open.retain(|key, _| key.starts_with(&prefix));
+        Run::below(EPILOGUE, Past(ours), |cx| (flow.cancelled)(cx, input))
+    }
+}
+
+/// A run that is live again, and what its files follow from.
+pub(super) struct TakenUp {
+    pub(super) live: Live,
+    pub(super) flow: &'static Flow,
+    pub(super) input: Value,
+    pub(super) facts: Vec<Fact>,
+}
+
+/// Builds the live run: finished calls are answered from the journal, interrupted ones are dealt with by what
+/// they are.
+pub(super) fn take_up(
+    store: &Store,
+    lease: Lease,
+    info: &RunInfo,
+    schedule: &mut dyn Schedule,
+    is_human: &dyn Fn(&Request) -> Option<Question>,
+) -> Result<TakenUp, Error> {
+    let mut history = History::read(store, info)?;
+    let (flow, input) = history.flow(info)?;
+    let mut projector = (flow.projector)(&input);
+    for fact in &history.facts {
+        projector.apply(fact);
+    }
+    let open = std::mem::take(&mut history.open);
+    let (mut opened, mut entries) = (BTreeMap::new(), vec![]);
+    let now = schedule.now();
+    for (key, (at, hash, body)) in open {
+        let request: Request = serde_json::from_slice(&body).map_err(|e| Error::Unreadable {
+            run: info.name.clone(),
+            seq: 0,
+            what: format!("the request at {key}: {e}"),
+        })?;
+        let place = match &request {
+            Request::Ask(_) | Request::Wait { .. } => Where::Parked,
+            Request::Agent(_) if is_human(&request).is_some() => Where::Parked,
+            Request::Sleep { ms } => Where::Timer(at.plus_ms(*ms)),
+            _ => Where::New,
+        };
+        if place == Where::Parked {
+            history.past.0.insert(key.clone(), (hash, Known::Parked));
+        }
+        let crashed = place == Where::New && matches!(request, Request::Agent(_));
+        if crashed {
+            let outcome: Result<(), Failure> = Err(Failure::interrupted());
+            let body = store.clean(serde_json::to_vec(&outcome).unwrap_or_default());
+            history.past.0.insert(key.clone(), (hash, Known::Done(body.as_bytes().to_vec())));
+            entries.push(NewEntry { kind: Kind::Outcome, key: key.clone(), request: hash, at: now, body });
+        }
+        opened.insert(key, (Opened { request, hash, at, place }, crashed));
+    }
+    let ended = history.ended.take();
+    let run = history.coroutine(flow, input.clone());
+    let mut live = Live {
+        lease,
+        name: info.name.clone(),
+        run,
+        projector,
+        entries,
+        close: vec![],
+        consumed: vec![],
+        open: BTreeMap::new(),
+        agents: history.agents,
+        news: true,
+        ended,
+    };
+    for (key, (opened, crashed)) in opened {
+        let job = live.job(&key, &opened);
+        if opened.place == Where::New {
+            schedule.clear(&job);
+        }
+        if !crashed {
+            live.open.insert(key, opened);
+        }
+    }
+    Ok(TakenUp { live, flow, input, facts: history.facts })
+}
+
+/// Runs the flow over its journal again: it must make the same requests, no new ones, and end as it ended.
+pub fn replay(flow: &'static Flow, input: Value, mut history: History) -> Result<(), String> {
+    let ended = history.ended.take();
+    let mut run = history.coroutine(flow, input);
+    match (run.turn(), ended) {
+        (Turn::Halted(halt), _) => Err(halt.to_string()),
+        (Turn::Done(calls, value), Some(ended)) if calls.is_empty() => {
+            if value == ended { Ok(()) } else { Err("the replay ends otherwise than the record says".to_owned()) }
+        }
+        (Turn::Waits(calls), None) if calls.is_empty() => Ok(()),
+        // The engine died after an outcome was journalled and before the flow went on: nothing is wrong.
+        (Turn::Waits(_) | Turn::Done(..), None) => Ok(()),
+        (Turn::Waits(_) | Turn::Done(..), Some(_)) => {
+            Err("the replay does not come to the end that the record says".to_owned())
+        }
+    }
+}

@@ -1,0 +1,431 @@
+//! The drive loop: outcomes in, one turn, ONE commit for all runs, then the effects.
+//!
+//! One thread owns the journal. It drains everything that has happened, turns every run that has news, and commits
+//! all of it at once: alone, that is a direct call; with many runs it is a group commit.
+//!
+//! Architecture invariant: nothing outside can see the effect of a request before the request is durable.
+
+mod images;
+mod live;
+mod load;
+mod mail;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use seriatim_core::config::Config;
+use seriatim_core::failure::Failure;
+use seriatim_core::hash::Hash;
+use seriatim_core::question::Question;
+use seriatim_core::time::Utc;
+use seriatim_flows::Halt;
+use seriatim_flows::Request;
+use seriatim_flows::registry::Ended;
+use seriatim_journal::Append;
+use seriatim_journal::Committed;
+use seriatim_journal::Door;
+use seriatim_journal::HolderInfo;
+use seriatim_journal::Kind;
+use seriatim_journal::Lease;
+use seriatim_journal::NewEntry;
+use seriatim_journal::RunInfo;
+use seriatim_journal::RunRef;
+use seriatim_journal::Store;
+
+use crate::agents;
+use crate::hands::files::Files;
+use crate::hands::paths::Workspace;
+use crate::job::Address;
+use crate::listen::Listener;
+use crate::schedule::Event;
+use crate::schedule::Schedule;
+
+pub use images::Disk;
+pub use images::images_of;
+pub use load::History;
+pub use load::Start;
+pub use load::replay;
+use live::Live;
+use live::NoStep;
+use live::Step;
+use live::Where;
+
+/// How long the driver sleeps at most before it looks for mail from other processes and lets the face breathe.
+const BREATH_MS: u64 = 150;
+
+/// Why a run could not be driven.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    #[error(transparent)]
+    Journal(#[from] seriatim_journal::Error),
+    #[error("run {run} cannot be continued: entry {seq} cannot be read: {what}")]
+    Unreadable { run: String, seq: u64, what: String },
+    #[error("run {run} is pinned to version {version} of `{flow}`, which this program does not have")]
+    UnknownFlow { run: String, flow: String, version: u32 },
+}
+
+/// How a run stands when the driver lets go of it.
+#[derive(Debug)]
+pub enum Left {
+    /// It is over.
+    Ended(Ended),
+    /// It waits for a person or a signal; no process is needed meanwhile.
+    Parked,
+    /// The engine was asked to stop; the run can be continued.
+    Interrupted,
+    /// The outside refuses to work (a full disk); the run can be continued once that is mended.
+    Stuck(String),
+    /// The flow and its journal disagree.
+    Halted(Halt),
+    /// Another process has taken the run over.
+    Fenced(Option<HolderInfo>),
+}
+
+/// One run that the driver let go of.
+#[derive(Debug)]
+pub struct Outcome {
+    pub run: RunRef,
+    pub name: String,
+    pub left: Left,
+    /// Files that were written for it, relative to the workspace.
+    pub files: Vec<String>,
+}
+
+/// Drives runs until each of them has ended, waits, or must stop.
+pub struct Driver<'a> {
+    store: &'a mut Store,
+    schedule: &'a mut dyn Schedule,
+    listener: &'a mut dyn Listener,
+    disk: Disk,
+    config: Arc<Config>,
+    door: Door,
+    live: BTreeMap<RunRef, Live>,
+    left: Vec<Outcome>,
+    files: BTreeMap<RunRef, Vec<String>>,
+    interrupted: bool,
+    /// Mail may have come before this process began to look.
+    first_look: bool,
+}
+
+impl<'a> Driver<'a> {
+    pub fn new(
+        store: &'a mut Store,
+        schedule: &'a mut dyn Schedule,
+        listener: &'a mut dyn Listener,
+        config: Arc<Config>,
+        files: Arc<dyn Files>,
+        workspace: Workspace,
+    ) -> Driver<'a> {
+        let door = store.door().clone();
+        let disk = Disk { files, workspace, state: store.dir().to_owned() };
+        Driver {
+            store,
+            schedule,
+            listener,
+            disk,
+            config,
+            door,
+            live: BTreeMap::new(),
+            left: vec![],
+            files: BTreeMap::new(),
+            interrupted: false,
+            first_look: true,
+        }
+    }
+
+    /// Takes up a run that this process has the lease of.
+    pub fn take_up(&mut self, lease: Lease, info: &RunInfo) -> Result<(), Error> {
+        let config = self.config.clone();
+        let is_human = |request: &Request| human(&config, request);
+        let taken = load::take_up(self.store, lease, info, self.schedule, &is_human)?;
+        self.live.insert(info.id, taken.live);
+        // Its files may be behind, or changed by somebody else.
+        match self.disk.mend(taken.flow, &taken.input, &taken.facts, self.listener) {
+            Ok(paths) => {
+                self.files.insert(info.id, paths);
+                Ok(())
+            }
+            Err(trouble) => self.let_go(info.id, Left::Stuck(trouble.to_string())),
+        }
+    }
+
+    /// Drives until nothing is left to drive.
+    pub fn drive(mut self) -> Result<Vec<Outcome>, Error> {
+        loop {
+            self.read_mail()?;
+            self.step_all()?;
+            if self.live.is_empty() {
+                return Ok(self.left);
+            }
+            if self.interrupted {
+                self.put_down()?;
+                return Ok(self.left);
+            }
+            let news = self.live.values().any(|l| l.news);
+            if !news && self.schedule.busy() == 0 && !self.timers() && !self.ask_in_place()? {
+                self.park_all()?;
+                return Ok(self.left);
+            }
+            if !self.live.values().any(|l| l.news) {
+                self.wait();
+            }
+        }
+    }
+
+    fn timers(&self) -> bool {
+        self.live.values().flat_map(|l| l.open.values()).any(|o| matches!(o.place, Where::Timer(_)))
+    }
+
+    /// Turns all runs with news and commits what they want in one transaction.
+    fn step_all(&mut self) -> Result<(), Error> {
+        let now = self.schedule.now();
+        let ready: Vec<RunRef> = self.live.iter().filter(|(_, l)| l.news).map(|(run, _)| *run).collect();
+        let (mut appends, mut steps): (Vec<Append>, Vec<(RunRef, Step)>) = (vec![], vec![]);
+        for run in ready {
+            match self.step(run, now) {
+                Ok(Some((append, step))) => {
+                    appends.push(append);
+                    steps.push((run, step));
+                }
+                Ok(None) => {}
+                Err(NoStep::Halted(halt)) => self.let_go(run, Left::Halted(halt))?,
+                Err(NoStep::Stuck(stuck)) => self.let_go(run, Left::Stuck(stuck.0))?,
+            }
+        }
+        if appends.is_empty() {
+            return Ok(());
+        }
+        let committed = match self.store.commit(&appends) {
+            Ok(committed) => committed,
+            Err(error) => {
+                self.stop_all();
+                return Err(error.into());
+            }
+        };
+        for ((run, step), committed) in steps.into_iter().zip(committed) {
+            match committed {
+                Committed::Done(_) => self.after(run, step)?,
+                Committed::Fenced { holder } => {
+                    self.stop_run(run);
+                    self.forget(run, Left::Fenced(holder));
+                }
+                Committed::Broken { flaw } => {
+                    self.stop_run(run);
+                    self.forget(run, Left::Stuck(format!("the record of this run is damaged: {flaw}")));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn step(&mut self, run: RunRef, now: Utc) -> Result<Option<(Append, Step)>, NoStep> {
+        let Some(live) = self.live.get_mut(&run) else { return Ok(None) };
+        if let Some(ended) = live.ended.take() {
+            // It was over before: only its files had to be looked after.
+            self.forget(run, Left::Ended(ended));
+            return Ok(None);
+        }
+        let (config, schedule) = (&self.config, &mut *self.schedule);
+        let is_human = |request: &Request| human(config, request);
+        let mut inline = |job: &crate::job::Job| schedule.inline(job);
+        let step = live.step(&self.door, now, self.listener.attended(), &is_human, &mut inline)?;
+        Ok(Some((step.append.clone(), step)))
+    }
+
+    /// After the commit: files, then effects, then goodbye where nothing is left to do.
+    fn after(&mut self, run: RunRef, step: Step) -> Result<(), Error> {
+        let Some(live) = self.live.get_mut(&run) else { return Ok(()) };
+        for fact in &step.facts {
+            self.listener.fact(&live.name, fact);
+        }
+        let written = self.files.entry(run).or_default();
+        if let Err(trouble) = self.disk.write(&step.images, written) {
+            return self.let_go(run, Left::Stuck(trouble.to_string()));
+        }
+        if let Some(ended) = step.ended {
+            self.forget(run, Left::Ended(ended));
+        } else if step.parked {
+            self.forget(run, Left::Parked);
+        } else {
+            self.dispatch(run);
+        }
+        Ok(())
+    }
+
+    fn dispatch(&mut self, run: RunRef) {
+        let Some(live) = self.live.get_mut(&run) else { return };
+        let fresh: Vec<String> =
+            live.open.iter().filter(|(_, o)| o.place == Where::New).map(|(key, _)| key.clone()).collect();
+        for key in fresh {
+            let Some(opened) = live.open.get_mut(&key) else { continue };
+            opened.place = Where::AtWork;
+            let job = live.open.get(&key).map(|opened| live.job(&key, opened));
+            if let Some(job) = job {
+                self.listener.began(&job);
+                self.schedule.start(job);
+            }
+        }
+    }
+
+    /// Waits for the world and takes in what it says.
+    fn wait(&mut self) {
+        let now = self.schedule.now();
+        let due = self.live.values().flat_map(|l| l.open.values()).filter_map(|o| match o.place {
+            Where::Timer(at) => Some(at.since_ms(now)),
+            _ => None,
+        });
+        let wait_ms = due.min().map_or(BREATH_MS, |ms| ms.min(BREATH_MS));
+        let events = self.schedule.wait(wait_ms);
+        self.listener.tick();
+        for event in events {
+            self.hear(event);
+        }
+        self.ring_timers();
+    }
+
+    fn hear(&mut self, event: Event) {
+        match event {
+            Event::Interrupt => self.interrupted = true,
+            Event::Line { address, line } => self.listener.line(&address, &line),
+            Event::Finished { address, result } => {
+                self.listener.finished(&address);
+                let now = self.schedule.now();
+                let Some(live) = self.live.get_mut(&address.run) else { return };
+                match result {
+                    Ok(body) => live.put(&self.door, &address.key, body, now),
+                    // Nothing is journalled: the request is still open and is done again at `resume`.
+                    Err(stuck) => {
+                        live.open.remove(&address.key);
+                        let _ = self.let_go(address.run, Left::Stuck(stuck.0));
+                    }
+                }
+            }
+        }
+    }
+
+    fn ring_timers(&mut self) {
+        let now = self.schedule.now();
+        for live in self.live.values_mut() {
+            let rung: Vec<String> = live
+                .open
+                .iter()
+                .filter(|(_, o)| matches!(o.place, Where::Timer(at) if at <= now))
+                .map(|(key, _)| key.clone())
+                .collect();
+            for key in rung {
+                let body = serde_json::to_vec(&now).unwrap_or_default();
+                live.put(&self.door, &key, body, now);
+            }
+        }
+    }
+
+    /// Gives all runs back: they wait, and nothing needs to live.
+    fn park_all(&mut self) -> Result<(), Error> {
+        for run in self.live.keys().copied().collect::<Vec<_>>() {
+            self.let_go(run, Left::Parked)?;
+        }
+        Ok(())
+    }
+
+    /// Stops what is under way, journals that it was cut off, and gives all runs back.
+    fn put_down(&mut self) -> Result<(), Error> {
+        self.stop_all();
+        let now = self.schedule.now();
+        let cut_off: Result<(), Failure> = Err(Failure::interrupted());
+        let body = serde_json::to_vec(&cut_off).unwrap_or_default();
+        for run in self.live.keys().copied().collect::<Vec<_>>() {
+            if let Some(live) = self.live.get_mut(&run) {
+                let agents: Vec<String> = live
+                    .open
+                    .iter()
+                    .filter(|(_, o)| o.place == Where::AtWork && matches!(o.request, Request::Agent(_)))
+                    .map(|(key, _)| key.clone())
+                    .collect();
+                for key in agents {
+                    live.put(&self.door, &key, body.clone(), now);
+                }
+            }
+            self.let_go(run, Left::Interrupted)?;
+        }
+        Ok(())
+    }
+
+    /// Ends all jobs and waits until they are over. A second interrupt leaves them to their supervisors.
+    fn stop_all(&mut self) {
+        for run in self.live.keys().copied().collect::<Vec<_>>() {
+            self.stop_run(run);
+        }
+    }
+
+    fn stop_run(&mut self, run: RunRef) {
+        let Some(live) = self.live.get(&run) else { return };
+        let at_work: Vec<Address> = live
+            .open
+            .iter()
+            .filter(|(_, o)| o.place == Where::AtWork)
+            .map(|(key, _)| live.address(key))
+            .collect();
+        let mut waiting = at_work.len();
+        at_work.iter().for_each(|address| self.schedule.stop(address));
+        while waiting > 0 {
+            for event in self.schedule.wait(BREATH_MS) {
+                match event {
+                    Event::Finished { address, .. } if address.run == run => waiting -= 1,
+                    Event::Interrupt => return,
+                    Event::Finished { .. } => self.hear(event),
+                    Event::Line { .. } => {}
+                }
+            }
+            self.listener.tick();
+        }
+    }
+
+    /// Gives one run back, with whatever is still to be journalled.
+    fn let_go(&mut self, run: RunRef, left: Left) -> Result<(), Error> {
+        self.stop_run(run);
+        let Some(live) = self.live.get_mut(&run) else { return Ok(()) };
+        let append = Append {
+            run: live.lease.run,
+            token: live.lease.token,
+            entries: std::mem::take(&mut live.entries),
+            status: Some(live.standing()),
+            open: vec![],
+            close: std::mem::take(&mut live.close),
+            consumed: std::mem::take(&mut live.consumed),
+            projections: vec![],
+            release: true,
+        };
+        // A run that halted keeps its journal as it was: a program that fits can still continue it.
+        let append = match left {
+            Left::Halted(_) => Append { entries: vec![], close: vec![], consumed: vec![], status: None, ..append },
+            _ => append,
+        };
+        let given = self.store.commit(&[append]);
+        self.forget(run, left);
+        given?;
+        Ok(())
+    }
+
+    fn forget(&mut self, run: RunRef, left: Left) {
+        let Some(live) = self.live.remove(&run) else { return };
+        let files = self.files.remove(&run).unwrap_or_default();
+        self.left.push(Outcome { run, name: live.name, left, files });
+    }
+}
+
+/// The question that a piece of work becomes when its agent is a person.
+fn human(config: &Config, request: &Request) -> Option<Question> {
+    let Request::Agent(work) = request else { return None };
+    agents::is_human(config.agent(&work.agents)).then(|| agents::as_question(work))
+}
+
+/// A mark of the engine's own.
+pub(crate) fn note(door: &Door, key: &str, at: Utc, body: &impl serde::Serialize) -> NewEntry {
+    NewEntry {
+        kind: Kind::Note,
+        key: key.to_owned(),
+        request: Hash::ZERO,
+        at,
+        body: door.clean(serde_json::to_vec(body).unwrap_or_default()),
+    }
+}

@@ -1,0 +1,259 @@
+//! The port of processes: what to start, what to watch while it runs, and how it ended.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::io;
+use std::os::fd::AsFd;
+use std::os::fd::BorrowedFd;
+use std::os::fd::OwnedFd;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering;
+
+use rustix::event::EventfdFlags;
+use rustix::event::eventfd;
+use serde::Deserialize;
+use serde::Serialize;
+
+/// The variable by which every process of an attempt can be recognised, also after the engine died.
+pub const MARKER: &str = "SERIATIM_ATTEMPT_ID";
+
+/// What is passed on to a process when nothing else is configured.
+pub const DEFAULT_ENVIRONMENT: [&str; 4] = ["PATH", "HOME", "LANG", "TMPDIR"];
+
+/// Starts processes and sees them off.
+pub trait Processes: Send + Sync {
+    /// Runs one process to its end. When this returns, nothing that it started is alive any more, except what
+    /// [`Ended::survived`] names.
+    fn run(&self, spawn: &Spawn, watch: &dyn Watch) -> Result<Ended, SpawnError>;
+
+    /// Ends what an interrupted attempt left behind and returns the ids of the processes that were killed.
+    /// Never touches the caller or its ancestors.
+    fn sweep(&self, marker: &str) -> Vec<u32>;
+}
+
+/// What to start.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Spawn {
+    /// The program, looked up in the `PATH` of `env`, and its arguments.
+    pub argv: Vec<String>,
+    pub cwd: PathBuf,
+    /// The whole environment: nothing is inherited.
+    pub env: Vec<(String, String)>,
+    pub stdin: Input,
+    /// How long it may take; `None` means for ever.
+    pub deadline_ms: Option<u64>,
+    /// How long it has between the request to end and the end.
+    pub grace_ms: u64,
+    /// How much of stdout and stderr together is returned.
+    pub keep_bytes: usize,
+    /// Where the rest of the output goes; without it the rest is dropped.
+    pub overflow: Option<PathBuf>,
+    /// How much of the rest is written there.
+    pub overflow_bytes: u64,
+    /// Unique for this attempt; the process and its descendants carry it in [`MARKER`].
+    pub marker: String,
+}
+
+impl Spawn {
+    pub const GRACE_MS: u64 = 5_000;
+    pub const KEEP_BYTES: usize = 1 << 20;
+    pub const OVERFLOW_BYTES: u64 = 8 << 20;
+
+    /// A process with the limits of the house, no environment, no input and no deadline.
+    pub fn new(argv: Vec<String>, cwd: impl Into<PathBuf>, marker: impl Into<String>) -> Spawn {
+        Spawn {
+            argv,
+            cwd: cwd.into(),
+            env: Vec::new(),
+            stdin: Input::Nothing,
+            deadline_ms: None,
+            grace_ms: Spawn::GRACE_MS,
+            keep_bytes: Spawn::KEEP_BYTES,
+            overflow: None,
+            overflow_bytes: Spawn::OVERFLOW_BYTES,
+            marker: marker.into(),
+        }
+    }
+}
+
+/// What a process reads on its standard input.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Input {
+    Nothing,
+    Bytes(Vec<u8>),
+    File(PathBuf),
+}
+
+/// How a process ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum How {
+    Exited(i32),
+    Signaled(i32),
+    /// It was ended because its time was up.
+    Deadline,
+    /// It was ended because somebody asked for it.
+    Stopped,
+}
+
+/// A process that was still there when the one that was asked for had ended or had to end.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Leftover {
+    pub pid: u32,
+    pub command: String,
+}
+
+/// What is known when a process and all of its descendants are gone.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Ended {
+    pub how: How,
+    pub stdout: String,
+    pub stderr: String,
+    /// The last lines of both, also where the middle was cut.
+    pub tail: String,
+    /// The file with what did not fit, if there was any.
+    pub overflow: Option<PathBuf>,
+    /// Output that is neither here nor in the file.
+    pub dropped_bytes: u64,
+    /// Descendants that were still alive and were ended.
+    pub killed: Vec<Leftover>,
+    /// Descendants that could not be ended: they belong to another user, or hang in the kernel.
+    pub survived: Vec<Leftover>,
+    pub duration_ms: u64,
+}
+
+impl Ended {
+    /// True when some of the output was dropped.
+    pub fn cut(&self) -> bool {
+        self.dropped_bytes > 0
+    }
+
+    /// True when it ended by itself with exit code 0.
+    pub fn success(&self) -> bool {
+        self.how == How::Exited(0)
+    }
+}
+
+/// Why a process could not be run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+#[serde(rename_all = "snake_case")]
+pub enum SpawnError {
+    #[error("there is no program named `{program}` (exit code 127 in a shell)")]
+    NotFound { program: String },
+    #[error("`{program}` cannot be executed: {reason} (exit code 126 in a shell)")]
+    NotExecutable { program: String, reason: String },
+    #[error("the directory {} cannot be entered: {reason}", path.display())]
+    NoDirectory { path: PathBuf, reason: String },
+    #[error("the input file {} cannot be read: {reason}", path.display())]
+    NoInput { path: PathBuf, reason: String },
+    #[error("no program was named")]
+    Empty,
+    #[error("`{program}` could not be started: {reason}")]
+    Os { program: String, reason: String },
+    #[error("the supervisor of `{program}` could not be started: {reason}")]
+    Supervisor { program: String, reason: String },
+}
+
+impl SpawnError {
+    /// The exit code that a shell gives for this, where it has one.
+    pub fn exit_code(&self) -> Option<i32> {
+        match self {
+            SpawnError::NotFound { .. } => Some(127),
+            SpawnError::NotExecutable { .. } => Some(126),
+            _ => None,
+        }
+    }
+}
+
+/// Which of the two outputs a line came from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Stream {
+    Stdout,
+    Stderr,
+}
+
+/// What the caller sees and decides while a process runs. Every method has a quiet default.
+pub trait Watch: Sync {
+    /// One line of output, cleaned, without its end. Very long lines come in pieces.
+    fn line(&self, stream: Stream, line: &str) {
+        let _ = (stream, line);
+    }
+
+    /// Takes secrets out of output before it is kept, written to a file or shown.
+    fn clean<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        Cow::Borrowed(text)
+    }
+
+    /// The switch that ends the process before its time.
+    fn stop(&self) -> Option<&Stop> {
+        None
+    }
+}
+
+/// A watch that neither looks nor cleans nor stops.
+#[derive(Debug, Clone, Copy)]
+pub struct Unwatched;
+
+impl Watch for Unwatched {}
+
+/// A switch that ends processes from another thread. Once thrown it stays so; one switch may serve many.
+#[derive(Clone)]
+pub struct Stop {
+    inner: Arc<Switch>,
+}
+
+struct Switch {
+    thrown: AtomicBool,
+    /// Readable as soon as the switch is thrown, so that a wait can include it.
+    event: OwnedFd,
+}
+
+impl Stop {
+    pub fn new() -> io::Result<Stop> {
+        let event = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?;
+        Ok(Stop { inner: Arc::new(Switch { thrown: AtomicBool::new(false), event }) })
+    }
+
+    pub fn stop(&self) {
+        self.inner.thrown.store(true, Ordering::SeqCst);
+        // The counter of an eventfd that nobody reads can only refuse when it is full, and then it is readable.
+        let _ = rustix::io::write(&self.inner.event, &1u64.to_ne_bytes());
+    }
+
+    pub fn is_stopped(&self) -> bool {
+        self.inner.thrown.load(Ordering::SeqCst)
+    }
+}
+
+impl AsFd for Stop {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.inner.event.as_fd()
+    }
+}
+
+impl fmt::Debug for Stop {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Stop").field("stopped", &self.is_stopped()).finish()
+    }
+}
+
+/// The values of the named variables of this process. What is not set, or not UTF-8, is left out.
+pub fn environment<S: AsRef<str>>(names: &[S]) -> Vec<(String, String)> {
+    let mut passed: Vec<(String, String)> = Vec::new();
+    for name in names.iter().map(AsRef::as_ref) {
+        let known = passed.iter().any(|(seen, _)| seen == name);
+        // A name with `=` or NUL cannot be a variable and would make `std::env` panic.
+        let possible = !name.is_empty() && !name.contains(['=', '\0']);
+        if possible
+            && !known
+            && let Ok(value) = std::env::var(name)
+        {
+            passed.push((name.to_owned(), value));
+        }
+    }
+    passed
+}

@@ -1,0 +1,110 @@
+//! Bringing a snapshot back. What it replaces becomes a snapshot first.
+
+use std::path::Path;
+
+use seriatim_core::time::Utc;
+
+use crate::hands::files::FileError;
+use crate::hands::files::Write;
+use crate::hands::paths::decode_name;
+use crate::hands::snapshot::Item;
+use crate::hands::snapshot::Plan;
+use crate::hands::snapshot::SnapshotError;
+use crate::hands::snapshot::Snapshots;
+use crate::hands::snapshot::State;
+use crate::hands::snapshot::Step;
+use crate::hands::snapshot::Take;
+
+/// What a restoration did.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Restored {
+    /// The snapshot of what was replaced: restoring it undoes the restoration.
+    pub undo: String,
+    pub plan: Plan,
+}
+
+impl Snapshots<'_> {
+    /// Does what the plan says, if the workspace still is as the plan saw it and the snapshot is whole. Otherwise
+    /// nothing is changed. Done again after an interruption it goes on where it stopped.
+    pub fn restore(&self, plan: &Plan, now: Utc) -> Result<Restored, SnapshotError> {
+        let _lock = self.lock()?;
+        let id = plan.id.clone();
+        let manifest = self.manifest(&id)?;
+        let after = plan.after.as_deref().map(|id| self.manifest(id)).transpose()?;
+        let fresh = self.compare_with(&manifest, after.as_ref())?;
+        if fresh.digest() != plan.digest() {
+            return Err(SnapshotError::Moved { id });
+        }
+        let damage = self.check_objects(&needed(&fresh))?;
+        if !damage.is_empty() {
+            return Err(SnapshotError::Damaged { id, damage });
+        }
+        let (undo, _) = self.create_locked(&Take {
+            action: format!("before-restore-{}", manifest.action),
+            run: manifest.run,
+            created: now,
+            scope: manifest.scope,
+            excludes: manifest.excludes,
+        })?;
+        self.apply(&fresh.steps).map_err(|source| SnapshotError::Halted { undo: undo.id.clone(), source })?;
+        Ok(Restored { undo: undo.id, plan: fresh })
+    }
+
+    fn apply(&self, steps: &[Step]) -> Result<(), FileError> {
+        // What goes away goes first and from below, so that a file can take the place of a directory.
+        for step in steps.iter().rev() {
+            self.clear(step)?;
+        }
+        for step in steps {
+            self.bring_back(step)?;
+        }
+        // A directory that must not be written gets its mode when everything in it is done.
+        for step in steps.iter().rev() {
+            if let Some(State::Directory { mode }) = step.then {
+                self.files.set_mode(&self.place(&step.path)?, mode)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn clear(&self, step: &Step) -> Result<(), FileError> {
+        let Some(now) = &step.now else { return Ok(()) };
+        let replaced_in_place = step.then.as_ref().is_some_and(|then| then.same_kind(now));
+        if replaced_in_place {
+            return Ok(());
+        }
+        match self.files.remove(&self.place(&step.path)?) {
+            // It holds what is not part of the snapshot and therefore stays.
+            Err(FileError::NotEmpty { .. }) if step.then.is_none() => Ok(()),
+            removed => removed,
+        }
+    }
+
+    fn bring_back(&self, step: &Step) -> Result<(), FileError> {
+        let Some(then) = &step.then else { return Ok(()) };
+        let place = self.place(&step.path)?;
+        match then {
+            State::Directory { .. } => self.files.make_directory(&place),
+            State::Symlink { target } => {
+                let target = decode_name(target).ok_or_else(|| FileError::BadName { path: target.into() })?;
+                self.files.link(&place, Path::new(&target))
+            }
+            State::File { mode, hash, .. } => match &step.now {
+                Some(State::File { hash: current, .. }) if current == hash => {
+                    self.files.set_mode(&place, *mode)
+                }
+                _ => self.files.copy(&self.object(*hash), &place, Write::DURABLE.mode(*mode)).map(|_| ()),
+            },
+        }
+    }
+}
+
+/// The contents that the plan has to bring back.
+fn needed(plan: &Plan) -> Vec<Item> {
+    let items = plan.steps.iter().filter_map(|step| {
+        let state = step.then.clone()?;
+        let at_hand = step.now.as_ref().is_some_and(|now| now.hash() == state.hash());
+        (!at_hand).then(|| Item { path: step.path.clone(), state })
+    });
+    items.collect()
+}

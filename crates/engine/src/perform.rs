@@ -1,0 +1,211 @@
+//! Performing a request: from plain data to an effect, and back to plain data.
+
+use std::path::Path;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use seriatim_core::config::Config;
+use seriatim_core::doc::edit;
+use seriatim_core::failure::Class;
+use seriatim_core::failure::Failure;
+use seriatim_core::hash::Hash;
+use seriatim_core::redact::Redactor;
+use seriatim_flows::Request;
+use seriatim_flows::request::Command;
+use seriatim_flows::request::EditFile;
+use seriatim_flows::request::Expect;
+use seriatim_flows::request::Ran;
+use seriatim_flows::request::Text;
+use seriatim_flows::request::WriteFile;
+use serde::Serialize;
+
+use crate::agents;
+use crate::hands::clock::Clock;
+use crate::hands::files::FileError;
+use crate::hands::files;
+use crate::hands::files::Files;
+use crate::hands::files::Write;
+use crate::hands::paths::Workspace;
+use crate::hands::paths::decode_name;
+use crate::hands::process::DEFAULT_ENVIRONMENT;
+use crate::hands::process::How;
+use crate::hands::process::Input;
+use crate::hands::process::Processes;
+use crate::hands::process::Spawn;
+use crate::hands::process::Watch;
+use crate::hands::process::environment;
+use crate::ids;
+use crate::job::Job;
+
+/// Documents and state files larger than this are not read.
+const READ_BYTES_MAX: u64 = 16 << 20;
+
+/// Everything outside, behind ports.
+#[derive(Clone)]
+pub struct Hands {
+    pub clock: Arc<dyn Clock>,
+    pub files: Arc<dyn Files>,
+    pub processes: Arc<dyn Processes>,
+    pub workspace: Workspace,
+    pub config: Arc<Config>,
+    pub redactor: Redactor,
+    /// Where agents get their brief and leave their report: outside the workspace's own state, so that
+    /// nothing an agent writes lies under `.seriatim/` before it passed the journal's door.
+    pub scratch: PathBuf,
+    /// Where long output of an attempt is kept.
+    pub outputs: PathBuf,
+}
+
+/// The outside refuses to work at all: the run stops here and can be continued once there is room.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct Stuck(pub String);
+
+/// Performs one job. Blocking; called on a thread of its own, or by the simulation.
+pub fn perform(hands: &Hands, job: &Job, watch: &dyn Watch) -> Result<Vec<u8>, Stuck> {
+    match &job.request {
+        Request::Agent(assignment) => outcome(agents::attempt(hands, job, assignment, watch)),
+        Request::Exec(command) => outcome(exec(hands, job, command, watch)),
+        Request::Read(file) => outcome(read(hands, &file.path)),
+        Request::Write(file) => outcome(lift(write(hands, file))?),
+        Request::Edit(edit) => outcome(lift(edit_file(hands, edit))?),
+        Request::Ids(wanted) => Ok(json(&ids::reserve(hands, job, wanted).map_err(|e| Stuck(e.to_string()))?)),
+        Request::Now => Ok(json(&hands.clock.now())),
+        other => {
+            let what = format!("`{}` is not performed by the hands", other.name());
+            outcome::<()>(Err(Failure::new(Class::Contract, what)))
+        }
+    }
+}
+
+fn json(value: &impl Serialize) -> Vec<u8> {
+    // Outcomes are plain owned data with string keys: serialising them cannot fail.
+    serde_json::to_vec(value).unwrap_or_default()
+}
+
+fn outcome<T: Serialize>(result: Result<T, Failure>) -> Result<Vec<u8>, Stuck> {
+    Ok(json(&result))
+}
+
+/// A full or read-only disk is not the flow's to handle.
+fn lift<T>(result: Result<T, FileError>) -> Result<Result<T, Failure>, Stuck> {
+    match result {
+        Err(e) if is_storage(&e) => Err(Stuck(e.to_string())),
+        other => Ok(other.map_err(|e| file_failure(&e))),
+    }
+}
+
+fn is_storage(error: &FileError) -> bool {
+    matches!(
+        error,
+        FileError::NoSpace { .. } | FileError::ReadOnly { .. } | FileError::Permission { .. } | FileError::Io { .. }
+    )
+}
+
+/// What a failing file means for a flow.
+pub(crate) fn file_failure(error: &FileError) -> Failure {
+    let class = match error {
+        FileError::NotFound { .. } => Class::MissingArtifact,
+        FileError::Outside { .. } | FileError::Changed { .. } | FileError::BadName { .. } => Class::Contract,
+        FileError::NotUtf8 { .. } | FileError::TooLarge { .. } => Class::Invalid,
+        _ => Class::Storage,
+    };
+    Failure::new(class, error.to_string())
+}
+
+fn read(hands: &Hands, path: &str) -> Result<Text, Failure> {
+    let absolute = hands.workspace.resolve(path).map_err(|e| file_failure(&e))?;
+    let found = hands.files.read(&absolute, READ_BYTES_MAX).map_err(|e| file_failure(&e))?;
+    let hash = found.hash;
+    let text = found.into_text(&absolute).map_err(|e| file_failure(&e))?;
+    Ok(Text { text, hash })
+}
+
+/// Writes or appends. Doing it twice is doing it once.
+fn write(hands: &Hands, file: &WriteFile) -> Result<Hash, FileError> {
+    let path = hands.workspace.resolve(&file.path)?;
+    let before = current(hands, &path)?;
+    let wanted = match (&before, file.append) {
+        (Some(bytes), true) if bytes.ends_with(file.text.as_bytes()) => bytes.clone(),
+        (Some(bytes), true) => [bytes.as_slice(), file.text.as_bytes()].concat(),
+        _ => file.text.clone().into_bytes(),
+    };
+    if before.as_deref() == Some(&wanted) {
+        return Ok(Hash::of(&wanted));
+    }
+    let expect = match file.expect {
+        Expect::Any => files::Expect::Any,
+        Expect::Absent => files::Expect::Absent,
+        Expect::Hash(hash) => files::Expect::Hash(hash),
+    };
+    hands.files.write(&path, &wanted, Write { expect, durable: file.durable, mode: None })
+}
+
+fn current(hands: &Hands, path: &Path) -> Result<Option<Vec<u8>>, FileError> {
+    match hands.files.read(path, READ_BYTES_MAX) {
+        Ok(found) => Ok(Some(found.bytes)),
+        Err(FileError::NotFound { .. }) => Ok(None),
+        Err(e) => Err(e),
+    }
+}
+
+/// Sets fields and keeps every other byte. The text that is edited is the one on disk, which never went through
+/// redaction: a secret of the user's own stays where the user put it.
+fn edit_file(hands: &Hands, wanted: &EditFile) -> Result<Hash, FileError> {
+    let path = hands.workspace.resolve(&wanted.path)?;
+    let found = hands.files.read(&path, READ_BYTES_MAX)?;
+    let hash = found.hash;
+    let mut text = found.into_text(&path)?;
+    for set in &wanted.set {
+        let way: Vec<&str> = set.path.iter().map(String::as_str).collect();
+        text = edit::set(&text, &way, &set.value)
+            .map_err(|e| FileError::Io { path: path.clone(), reason: e.to_string() })?;
+    }
+    if Hash::of(text.as_bytes()) == hash {
+        return Ok(hash);
+    }
+    hands.files.write(&path, text.as_bytes(), Write::DURABLE.expecting(files::Expect::Hash(hash)))
+}
+
+/// Removes a folder and all that is in it.
+pub(crate) fn remove_all(files: &dyn Files, path: &Path) -> Result<(), FileError> {
+    if files.look(path)?.is_some_and(|entry| entry.kind == files::Kind::Directory) {
+        for (name, _) in files.list(path)? {
+            if let Some(name) = decode_name(&name) {
+                remove_all(files, &path.join(name))?;
+            }
+        }
+    }
+    files.remove(path)
+}
+
+fn exec(hands: &Hands, job: &Job, command: &Command, watch: &dyn Watch) -> Result<Ran, Failure> {
+    let cwd = if command.cwd.is_empty() { "." } else { &command.cwd };
+    let cwd = hands.workspace.resolve(cwd).map_err(|e| file_failure(&e))?;
+    let mut names: Vec<&str> = DEFAULT_ENVIRONMENT.to_vec();
+    names.extend(command.env.iter().map(String::as_str));
+    let mut spawn = Spawn::new(command.argv.clone(), cwd, job.marker());
+    spawn.env = environment(&names);
+    spawn.stdin =
+        if command.stdin.is_empty() { Input::Nothing } else { Input::Bytes(command.stdin.clone().into_bytes()) };
+    spawn.deadline_ms = command.timeout_ms;
+    spawn.overflow = Some(hands.outputs.join(format!("{}.log", job.file_name())));
+    let ended = hands.processes.run(&spawn, watch).map_err(|e| Failure::new(Class::Contract, e.to_string()))?;
+    let code = match ended.how {
+        How::Exited(code) => Some(code),
+        How::Signaled(_) | How::Stopped => None,
+        How::Deadline => {
+            let what = format!("`{}` did not finish in time", command.argv.join(" "));
+            return Err(Failure { output: ended.tail, ..Failure::new(Class::AgentDeadline, what) });
+        }
+    };
+    let output = Hash::of_parts(&[ended.stdout.as_bytes(), ended.stderr.as_bytes()]);
+    Ok(Ran {
+        code,
+        cut: ended.cut(),
+        stdout: ended.stdout,
+        stderr: ended.stderr,
+        output: Some(output),
+        duration_ms: ended.duration_ms,
+    })
+}

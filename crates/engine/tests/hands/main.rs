@@ -1,0 +1,25 @@
+//! The real hands, on a real machine: processes, files, git and snapshots.
+
+#[cfg(test)]
+mod attempts;
+#[cfg(test)]
+mod disk;
+#[cfg(test)]
+mod endings;
+#[cfg(test)]
+mod repository;
+#[cfg(test)]
+mod snapshots;
+#[cfg(test)]
+mod support;
+
+#[test]
+fn no_test_file_is_forgotten() {
+    let directory = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/hands");
+    let listed = include_str!("main.rs");
+    for entry in std::fs::read_dir(directory).unwrap() {
+        let name = entry.unwrap().file_name().into_string().unwrap();
+        let module = name.trim_end_matches(".rs");
+        assert!(module == "main" || listed.contains(&format!("mod {module};")), "{name} is not listed");
+    }
+}

@@ -1,0 +1,194 @@
+//! The context of a flow: its only way to the world.
+
+use std::collections::BTreeMap;
+use std::future::poll_fn;
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::AtomicU32;
+use std::sync::atomic::Ordering::Relaxed;
+use std::task::Poll;
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+use seriatim_core::machine::Machine;
+use seriatim_core::machine::Refused;
+use seriatim_core::question::Answer;
+use seriatim_core::question::Question;
+use seriatim_core::report::Report;
+use seriatim_core::time::Utc;
+
+use crate::request::Assignment;
+use crate::request::Command;
+use crate::request::Done;
+use crate::request::EditFile;
+use crate::request::FreshIds;
+use crate::request::Ran;
+use crate::request::ReadFile;
+use crate::request::Request;
+use crate::request::SetField;
+use crate::request::Signal;
+use crate::request::Text;
+use crate::request::Transition;
+use crate::request::WriteFile;
+use crate::run::Halt;
+use crate::run::Met;
+use crate::run::Shared;
+use crate::run::lock;
+use seriatim_core::hash::Hash;
+
+/// A mailbox with an address: each call gets the next key below `path`.
+pub struct Cx {
+    pub(crate) hub: Shared,
+    pub(crate) path: String,
+    next: AtomicU32,
+    /// A call of this scope is open, or it has forked and waits for its branches.
+    pub(crate) open: AtomicBool,
+}
+
+impl Cx {
+    pub(crate) fn at(hub: &Shared, path: String) -> Cx {
+        Cx { hub: hub.clone(), path, next: AtomicU32::new(0), open: AtomicBool::new(false) }
+    }
+
+    pub(crate) fn key(&self) -> String {
+        format!("{}/{}", self.path, self.next.fetch_add(1, Relaxed))
+    }
+
+    /// A fact is synchronous: it needs no outcome and is committed with the turn.
+    pub(crate) fn fact(&self, key: &str, request: Request) {
+        let mut hub = lock(&self.hub);
+        if self.open.load(Relaxed) {
+            hub.halt(Halt::Overlap { key: key.to_owned() });
+            return;
+        }
+        hub.meet(key, request);
+    }
+
+    /// An effect. It never resolves unless its outcome is in the journal.
+    async fn call<T: DeserializeOwned>(&self, request: Request) -> T {
+        let key = self.key();
+        if self.open.swap(true, Relaxed) {
+            lock(&self.hub).halt(Halt::Overlap { key: key.clone() });
+            return std::future::pending().await;
+        }
+        let mut first = Some(request);
+        let out = poll_fn(|_| {
+            let mut hub = lock(&self.hub);
+            let body = match first.take() {
+                Some(request) => match hub.meet(&key, request) {
+                    Met::Known(body) => body,
+                    Met::Waits | Met::Halted => return Poll::Pending,
+                },
+                None => match hub.take(&key) {
+                    Some(body) => body,
+                    None => return Poll::Pending,
+                },
+            };
+            match serde_json::from_slice(&body) {
+                Ok(value) => Poll::Ready(value),
+                Err(error) => {
+                    hub.halt(Halt::Shape { key: key.clone(), error: error.to_string() });
+                    Poll::Pending
+                }
+            }
+        })
+        .await;
+        self.open.store(false, Relaxed);
+        out
+    }
+
+    /// One attempt of an agent.
+    pub async fn agent(&self, assignment: Assignment) -> Done<Report> {
+        self.call(Request::Agent(assignment)).await
+    }
+
+    /// A question to a person. Silence waits.
+    pub async fn ask(&self, question: Question) -> Answer {
+        self.call(Request::Ask(question)).await
+    }
+
+    /// A command that the engine runs; its output is evidence.
+    pub async fn exec(&self, command: Command) -> Done<Ran> {
+        self.call(Request::Exec(command)).await
+    }
+
+    /// The text of a file.
+    pub async fn read(&self, path: &str) -> Done<Text> {
+        self.call(Request::Read(ReadFile { path: path.to_owned() })).await
+    }
+
+    /// Writes a file; gives the hash of its content.
+    pub async fn write(&self, file: WriteFile) -> Done<Hash> {
+        self.call(Request::Write(file)).await
+    }
+
+    /// Sets fields of a YAML file and keeps every other byte.
+    pub async fn edit(&self, path: &str, set: Vec<SetField>) -> Done<Hash> {
+        self.call(Request::Edit(EditFile { path: path.to_owned(), set })).await
+    }
+
+    /// The time.
+    pub async fn now(&self) -> Utc {
+        self.call(Request::Now).await
+    }
+
+    /// A pause; gives the time at its end.
+    pub async fn sleep(&self, ms: u64) -> Utc {
+        self.call(Request::Sleep { ms }).await
+    }
+
+    /// Fresh ids in the form of the seeds.
+    pub async fn ids(&self, wanted: FreshIds) -> Vec<String> {
+        self.call(Request::Ids(wanted)).await
+    }
+
+    /// Waits for a signal from outside, such as `resume`.
+    pub async fn wait(&self, signal: &str) -> Signal {
+        self.call(Request::Wait { signal: signal.to_owned() }).await
+    }
+
+    /// A restorable copy of the files in `scope`; gives its id.
+    pub async fn snapshot(&self, scope: Vec<String>) -> Done<String> {
+        self.call(Request::Snapshot { scope }).await
+    }
+
+    /// Brings a snapshot back; gives the id of the snapshot of what was replaced.
+    pub async fn restore(&self, id: &str) -> Done<String> {
+        self.call(Request::Restore { id: id.to_owned() }).await
+    }
+
+    /// Appends a fact; projections follow from it.
+    pub fn record(&self, fact: &impl Serialize) {
+        let key = self.key();
+        match serde_json::to_value(fact) {
+            Ok(fact) => self.fact(&key, Request::Record { fact }),
+            Err(error) => lock(&self.hub).halt(Halt::Shape { key, error: error.to_string() }),
+        }
+    }
+
+    /// Moves an entity, if its machine has that edge. A refused transition changes nothing and is not recorded.
+    pub fn go(
+        &self,
+        machine: &Machine,
+        entity: &str,
+        from: &str,
+        to: &str,
+        trigger: &str,
+        fields: BTreeMap<String, Value>,
+    ) -> Result<(), Refused> {
+        machine.apply(from, to, trigger, &fields)?;
+        let key = self.key();
+        self.fact(
+            &key,
+            Request::Go(Transition {
+                machine: machine.name.to_owned(),
+                entity: entity.to_owned(),
+                from: from.to_owned(),
+                to: to.to_owned(),
+                trigger: trigger.to_owned(),
+                fields,
+            }),
+        );
+        Ok(())
+    }
+}

@@ -1,0 +1,90 @@
+//! The process dialect: a definition's steps, one after the other, with people where the definition wants them.
+
+mod course;
+mod finish;
+mod open;
+mod people;
+mod records;
+mod step;
+
+use seriatim_core::process::ExecutionStatus;
+use seriatim_core::process::facts::Fact;
+use seriatim_core::process::facts::Finished;
+use seriatim_core::process::log::Log;
+use seriatim_core::projection::Projector;
+use serde::Deserialize;
+use serde::Serialize;
+use serde_json::Value;
+use serde_json::json;
+
+use crate::Cx;
+use crate::registry::End;
+use crate::registry::Ended;
+use crate::request::SetField;
+
+use open::Opening;
+use step::Next;
+
+/// What a process run is started with.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Start {
+    /// The instance, relative to the workspace.
+    pub instance: String,
+    /// The run was started from a definition: required inputs that are missing are asked for.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub ask_for_inputs: bool,
+    /// Who stands in records as the one that carried it out.
+    pub actor: String,
+    /// Processes that other steps may hand over to.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub known_processes: Vec<String>,
+}
+
+pub(crate) async fn process(cx: Cx, input: Value) -> Ended {
+    let start: Start = match serde_json::from_value(input) {
+        Ok(start) => start,
+        Err(e) => return unusable(&e.to_string()),
+    };
+    let mut course = match open::open(&cx, &start).await {
+        Opening::Ready(course) => course,
+        Opening::Over(ended) => return ended,
+    };
+    course.begin().await;
+    let mut i = 0;
+    while i < course.definition.steps.len() {
+        match course.step(i).await {
+            Next::Forward => i += 1,
+            Next::Stop(failed) => return course.fail(failed).await,
+        }
+    }
+    course.complete().await
+}
+
+/// What is left to do when somebody cancels the run: the files must not say that it goes on.
+pub(crate) async fn cancelled(cx: Cx, input: Value) -> Ended {
+    let at = cx.now().await;
+    if let Ok(start) = serde_json::from_value::<Start>(input) {
+        let field = |name: &str, value: Value| SetField { path: vec!["instance".into(), name.into()], value };
+        let set = vec![field("status", json!("CANCELLED")), field("completed", json!(at.seconds()))];
+        // A file that is gone or broken by now cannot say anything; the journal does.
+        let _ = cx.edit(&start.instance, set).await;
+    }
+    cx.record(&Fact::Error { text: "Cancelled - a person stopped the work".to_owned() });
+    cx.record(&Fact::Finished(Finished { at, status: ExecutionStatus::Failed, note: None }));
+    Ended::cancelled("The work was cancelled. What was done until then is kept in its log.")
+}
+
+/// The files of a process run.
+pub(crate) fn projector(_input: &Value) -> Box<dyn Projector> {
+    Box::new(Log::default())
+}
+
+fn unusable(why: &str) -> Ended {
+    Ended {
+        status: End::Failed,
+        good: false,
+        outcome: Value::Null,
+        message: format!("The run was started with data that cannot be used: {why}"),
+        findings: vec![],
+    }
+}

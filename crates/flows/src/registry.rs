@@ -1,0 +1,111 @@
+//! Which flows there are, by name and version.
+//!
+//! A run is pinned to the version it was started with; a version stays here as long as a run may need it.
+
+use std::future::Future;
+use std::pin::Pin;
+
+use seriatim_core::finding::Finding;
+use seriatim_core::projection::NoFiles;
+use seriatim_core::projection::Projector;
+use serde::Deserialize;
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::Cx;
+use crate::process;
+use crate::rehearsal;
+
+/// How a run ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum End {
+    Completed,
+    Blocked,
+    Failed,
+    Cancelled,
+}
+
+/// What a flow gives back: journalled as the last entry of its run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Ended {
+    pub status: End,
+    /// Whether the outcome is what one hopes for: decides the exit code.
+    pub good: bool,
+    /// As the dialect defines it.
+    pub outcome: Value,
+    /// The sentence for people: what happened and what they can do.
+    pub message: String,
+    /// What kept the run from starting, where a document did.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub findings: Vec<FileFindings>,
+}
+
+/// Findings about one file.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct FileFindings {
+    pub path: String,
+    pub findings: Vec<Finding>,
+}
+
+pub type Body = Pin<Box<dyn Future<Output = Ended> + Send>>;
+
+/// One version of one dialect's program.
+pub struct Flow {
+    pub name: &'static str,
+    pub version: u32,
+    /// The program.
+    pub start: fn(Cx, Value) -> Body,
+    /// What is left to do when a run is cancelled: a program of its own, in a scope of its own.
+    pub cancelled: fn(Cx, Value) -> Body,
+    /// Its files.
+    pub projector: fn(&Value) -> Box<dyn Projector>,
+}
+
+fn no_files(_input: &Value) -> Box<dyn Projector> {
+    Box::new(NoFiles)
+}
+
+fn nothing_left(_cx: Cx, _input: Value) -> Body {
+    Box::pin(async { Ended::cancelled("The work was cancelled.") })
+}
+
+impl Ended {
+    pub fn cancelled(message: &str) -> Ended {
+        Ended {
+            status: End::Cancelled,
+            good: false,
+            outcome: Value::Null,
+            message: message.to_owned(),
+            findings: vec![],
+        }
+    }
+}
+
+/// Every flow, newest version of each name last.
+static FLOWS: &[Flow] = &[
+    Flow {
+        name: "process",
+        version: 1,
+        start: |cx, input| Box::pin(process::process(cx, input)),
+        cancelled: |cx, input| Box::pin(process::cancelled(cx, input)),
+        projector: process::projector,
+    },
+    Flow {
+        name: "rehearsal",
+        version: 1,
+        start: |cx, input| Box::pin(rehearsal::rehearsal(cx, input)),
+        cancelled: nothing_left,
+        projector: no_files,
+    },
+];
+
+/// The flow of that name in that version.
+pub fn find(name: &str, version: u32) -> Option<&'static Flow> {
+    FLOWS.iter().find(|f| f.name == name && f.version == version)
+}
+
+/// The newest version of a flow.
+pub fn newest(name: &str) -> Option<&'static Flow> {
+    FLOWS.iter().rfind(|f| f.name == name)
+}

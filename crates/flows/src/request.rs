@@ -1,0 +1,219 @@
+//! Requests and their outcomes: owned, serialisable, plain.
+//!
+//! Formats are promises: the hash of a request is taken over its JSON, so a field that is added later must be
+//! left out of the JSON when it has its default, or runs that wait today could not be continued tomorrow.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+use serde::Serialize;
+use serde_json::Value;
+use seriatim_core::failure::Failure;
+use seriatim_core::hash::Hash;
+use seriatim_core::question::Question;
+use seriatim_core::report::Brief;
+use seriatim_core::time::Utc;
+
+/// What a flow asks of the world.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "do", rename_all = "snake_case")]
+pub enum Request {
+    /// One attempt of an agent. An intent without outcome is a crash, never taken as done.
+    Agent(Assignment),
+    /// A question to a person. Waits for ever.
+    Ask(Question),
+    /// A command whose result is evidence.
+    Exec(Command),
+    /// The text of a file of the workspace.
+    Read(ReadFile),
+    /// A whole file written, or lines appended.
+    Write(WriteFile),
+    /// Single fields of a YAML file set, every other byte kept.
+    Edit(EditFile),
+    /// The time.
+    Now,
+    /// A pause that survives restarts: it ends `ms` after the request was journalled.
+    Sleep { ms: u64 },
+    /// Fresh ids in the form of the seeds, `count` of them.
+    Ids(FreshIds),
+    /// A fact, for projections and the audit.
+    Record { fact: Value },
+    /// A transition that a machine allowed.
+    Go(Transition),
+    /// The shape of a fork.
+    Par { names: Vec<String>, limit: u32 },
+    /// Waits for a signal from outside.
+    Wait { signal: String },
+    /// A restorable copy of a part of the workspace.
+    Snapshot { scope: Vec<String> },
+    /// Brings a snapshot back.
+    Restore { id: String },
+}
+
+impl Request {
+    /// Facts need no outcome: they ride on the commit of their turn.
+    pub fn is_fact(&self) -> bool {
+        matches!(self, Request::Record { .. } | Request::Go(_) | Request::Par { .. })
+    }
+
+    /// Waits for a person or another process: nothing needs to live meanwhile.
+    pub fn parks(&self) -> bool {
+        matches!(self, Request::Ask(_) | Request::Wait { .. })
+    }
+
+    /// One word for logs.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Request::Agent(_) => "agent",
+            Request::Ask(_) => "ask",
+            Request::Exec(_) => "exec",
+            Request::Read(_) => "read",
+            Request::Write(_) => "write",
+            Request::Edit(_) => "edit",
+            Request::Now => "now",
+            Request::Sleep { .. } => "sleep",
+            Request::Ids(_) => "ids",
+            Request::Record { .. } => "record",
+            Request::Go(_) => "go",
+            Request::Par { .. } => "par",
+            Request::Wait { .. } => "wait",
+            Request::Snapshot { .. } => "snapshot",
+            Request::Restore { .. } => "restore",
+        }
+    }
+}
+
+/// One attempt handed to an agent.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Assignment {
+    /// Names under which the agent may be configured, most specific first; `default` is always the last resort.
+    pub agents: Vec<String>,
+    /// What people call this work while it goes on.
+    pub title: String,
+    /// The instruction. Its `run` is filled in by the engine.
+    pub brief: Brief,
+    /// Outputs that the report must carry.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub required: Vec<String>,
+    /// Every criterion of the brief needs its answer.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub judge_all: bool,
+}
+
+/// A command that the engine runs itself.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Command {
+    pub argv: Vec<String>,
+    /// Relative to the workspace; empty means its root.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub cwd: String,
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub stdin: String,
+    /// Names of variables that are passed on.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub env: Vec<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub timeout_ms: Option<u64>,
+}
+
+/// What a command did: evidence.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Ran {
+    /// Absent when a signal ended it.
+    pub code: Option<i32>,
+    pub stdout: String,
+    pub stderr: String,
+    /// Over both outputs, as they were kept.
+    pub output: Option<Hash>,
+    pub duration_ms: u64,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub cut: bool,
+}
+
+impl Ran {
+    pub fn ok(&self) -> bool {
+        self.code == Some(0)
+    }
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct ReadFile {
+    pub path: String,
+}
+
+/// A file's text as it was when it was read.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Text {
+    pub text: String,
+    /// Of the bytes on disk, before anything was redacted.
+    pub hash: Hash,
+}
+
+/// What must be true of a file before it is replaced.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Expect {
+    #[default]
+    Any,
+    Absent,
+    Hash(Hash),
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct WriteFile {
+    pub path: String,
+    pub text: String,
+    #[serde(default)]
+    pub expect: Expect,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub append: bool,
+    /// Other tools rely on it: it is on the disk before the flow goes on.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub durable: bool,
+}
+
+/// One field to set: the way to it, and its new value.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SetField {
+    pub path: Vec<String>,
+    pub value: Value,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct EditFile {
+    pub path: String,
+    pub set: Vec<SetField>,
+}
+
+/// Ids such as `EXEC-20260118-143052`: the second of now, or the next free one.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct FreshIds {
+    pub prefix: String,
+    /// Where files of that id would lie; a file that is there already makes its id taken.
+    pub folder: String,
+    pub extension: String,
+    pub count: u32,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Transition {
+    pub machine: String,
+    pub entity: String,
+    pub from: String,
+    pub to: String,
+    pub trigger: String,
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub fields: BTreeMap<String, Value>,
+}
+
+/// A signal that ended a wait.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Signal {
+    pub by: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub text: Option<String>,
+    pub at: Utc,
+}
+
+/// The outcome of most effects: what was found, or a classified failure.
+pub type Done<T> = Result<T, Failure>;

@@ -1,0 +1,5 @@
+//! The coroutine and its mailbox, driven by hand.
+
+mod par;
+mod replay;
+mod support;

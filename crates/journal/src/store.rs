@@ -1,0 +1,286 @@
+//! The store: opening, closing, and the one way to write.
+
+use std::cell::Cell;
+use std::fs;
+use std::path::Path;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use rusqlite::Connection;
+use rusqlite::OpenFlags;
+use rusqlite::config::DbConfig;
+use seriatim_core::redact::Redactor;
+
+use crate::door::Clean;
+use crate::door::Door;
+use crate::error::At;
+use crate::error::Error;
+use crate::lock::WriterLock;
+use crate::schema;
+use crate::schema::Found;
+use crate::session::Session;
+
+/// Only readers and closing processes ever meet SQLite's own locks; writers wait at ours.
+const BUSY_WAIT: Duration = Duration::from_secs(5);
+
+/// More than the statements there are.
+const STATEMENTS_MAX: usize = 64;
+
+/// How a store is opened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mode {
+    /// A command that writes: it moves the write-ahead log into the database now and then.
+    Writer,
+    /// A short-lived process that must be quick: it leaves that to others.
+    Hook,
+    Reader,
+}
+
+/// The journal of a workspace, by one connection.
+pub struct Store {
+    pub(crate) conn: Connection,
+    dir: PathBuf,
+    path: PathBuf,
+    lock: Option<WriterLock>,
+    door: Door,
+    mode: Mode,
+    /// A write failed in a way that leaves the connection in doubt.
+    in_doubt: bool,
+    /// The state of the database that `changed` was last asked about.
+    seen: Cell<i64>,
+    commits: u64,
+}
+
+impl Store {
+    /// Opens the store in `dir` (the `.seriatim` of a workspace) and creates it where there is none.
+    pub fn open(dir: &Path, redactor: Redactor) -> Result<Store, Error> {
+        Store::open_to_write(dir, redactor, Mode::Writer)
+    }
+
+    /// Like `open`, for a process that lives for a moment: it never checkpoints.
+    pub fn open_for_hook(dir: &Path, redactor: Redactor) -> Result<Store, Error> {
+        Store::open_to_write(dir, redactor, Mode::Hook)
+    }
+
+    fn open_to_write(dir: &Path, redactor: Redactor, mode: Mode) -> Result<Store, Error> {
+        fs::create_dir_all(dir).at(dir)?;
+        let path = database_path(dir);
+        let lock = WriterLock::open(dir.join("journal.lock"))?;
+        let conn = match connect_current(&path, mode) {
+            Some(conn) => conn,
+            None => create_or_migrate(&path, &lock, mode)?,
+        };
+        Ok(Store::with(conn, dir, path, Some(lock), redactor, mode))
+    }
+
+    /// Opens the store in `dir` without changing it; nothing where there is none.
+    pub fn open_read_only(dir: &Path, redactor: Redactor) -> Result<Option<Store>, Error> {
+        let path = database_path(dir);
+        match fs::metadata(&path) {
+            Ok(found) if found.len() > 0 => {}
+            // A file without content is one that another process is about to fill.
+            Ok(_) => return Ok(None),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(error).at(&path),
+        }
+        let (conn, found) = match connect(&path, Mode::Reader).and_then(|conn| inspected(conn, &path)) {
+            Ok(opened) => opened,
+            // The directory cannot hold the files by which SQLite coordinates; without a log there is nothing
+            // to coordinate.
+            Err(Error::ReadOnly { .. } | Error::Sqlite { .. } | Error::Io { .. }) if log_is_empty(&path) => {
+                inspected(connect_immutable(&path)?, &path)?
+            }
+            Err(error) => return Err(error),
+        };
+        match found {
+            Found::Empty => Ok(None),
+            Found::Older(found) => Err(Error::Older { path, found }),
+            Found::Current => Ok(Some(Store::with(conn, dir, path, None, redactor, Mode::Reader))),
+        }
+    }
+
+    fn with(
+        conn: Connection,
+        dir: &Path,
+        path: PathBuf,
+        lock: Option<WriterLock>,
+        redactor: Redactor,
+        mode: Mode,
+    ) -> Store {
+        let store = Store {
+            conn,
+            dir: dir.to_owned(),
+            path,
+            lock,
+            door: Door::new(redactor),
+            mode,
+            in_doubt: false,
+            seen: Cell::new(0),
+            commits: 0,
+        };
+        // Asking for the first time sets what later states are compared with.
+        let _ = store.changed();
+        store
+    }
+
+    /// The directory that the store is in.
+    pub fn dir(&self) -> &Path {
+        &self.dir
+    }
+
+    /// The database file.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The way for bytes into the store, for other threads too.
+    pub fn door(&self) -> &Door {
+        &self.door
+    }
+
+    /// Takes secrets out of `bytes`, so that they can be stored.
+    pub fn clean(&self, bytes: Vec<u8>) -> Clean {
+        self.door.clean(bytes)
+    }
+
+    /// How many transactions this connection has made durable.
+    pub fn commits(&self) -> u64 {
+        self.commits
+    }
+
+    /// Whether another connection has written since this was last asked.
+    pub fn changed(&self) -> Result<bool, Error> {
+        let version = self.session().one("PRAGMA data_version", [], |row| row.get(0))?;
+        Ok(self.seen.replace(version) != version)
+    }
+
+    /// Ends the use of the store. The last process to do so moves the log into the database and removes it.
+    pub fn close(self) -> Result<(), Error> {
+        let Store { conn, path, lock, mode, .. } = self;
+        if mode == Mode::Writer {
+            conn.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, false).at(&path)?;
+        }
+        // Others would find the database locked for a moment, and SQLite's waiting is by sleeping.
+        let _turn = lock.as_ref().map(WriterLock::turn).transpose()?;
+        conn.close().map_err(|(_, error)| error).at(&path)
+    }
+
+    pub(crate) fn session(&self) -> Session<'_> {
+        Session { conn: &self.conn, path: &self.path }
+    }
+
+    /// Does `work` in one durable transaction, while no other process writes.
+    pub(crate) fn write<T>(
+        &mut self,
+        work: impl FnOnce(&Session<'_>) -> Result<T, Error>,
+    ) -> Result<T, Error> {
+        let (value, changes) = self.alone(|session| {
+            let before = session.conn.total_changes();
+            session.execute("BEGIN IMMEDIATE", [])?;
+            let value = work(session)?;
+            session.execute("COMMIT", [])?;
+            Ok((value, session.conn.total_changes() - before))
+        })?;
+        self.commits += u64::from(changes > 0);
+        Ok(value)
+    }
+
+    /// Does `work` while no other process writes.
+    pub(crate) fn alone<T>(
+        &mut self,
+        work: impl FnOnce(&Session<'_>) -> Result<T, Error>,
+    ) -> Result<T, Error> {
+        let Some(lock) = &self.lock else { return Err(Error::ReadOnly { path: self.path.clone() }) };
+        let turn = lock.turn()?;
+        if self.in_doubt {
+            self.conn = connect(&self.path, self.mode)?;
+            self.in_doubt = false;
+        }
+        let session = Session { conn: &self.conn, path: &self.path };
+        let result = work(&session);
+        if let Err(error) = &result {
+            if !self.conn.is_autocommit() {
+                // The first failure is the one that matters; a rollback that fails as well leaves the
+                // connection in doubt, as that one did.
+                let _ = session.execute("ROLLBACK", []);
+            }
+            self.in_doubt = error.is_of_the_disk();
+        }
+        drop(turn);
+        result
+    }
+}
+
+fn database_path(dir: &Path) -> PathBuf {
+    dir.join("journal.db")
+}
+
+/// A connection to a store that needs nothing done to it; nothing when it has to be looked at under the lock.
+fn connect_current(path: &Path, mode: Mode) -> Option<Connection> {
+    if fs::metadata(path).map_or(0, |found| found.len()) == 0 {
+        return None;
+    }
+    let conn = connect(path, mode).ok()?;
+    matches!(schema::inspect(&conn, path), Ok(Found::Current)).then_some(conn)
+}
+
+/// Under the lock, so that of several processes that come first only one does the work.
+fn create_or_migrate(path: &Path, lock: &WriterLock, mode: Mode) -> Result<Connection, Error> {
+    let _turn = lock.turn()?;
+    let conn = connect(path, mode)?;
+    let found = schema::inspect(&conn, path)?;
+    if found == Found::Empty {
+        conn.execute_batch("PRAGMA page_size = 4096").at(path)?;
+        conn.query_row("PRAGMA journal_mode = WAL", [], |_| Ok(())).at(path)?;
+    }
+    schema::migrate(&conn, path, found)?;
+    Ok(conn)
+}
+
+fn connect(path: &Path, mode: Mode) -> Result<Connection, Error> {
+    let access = match mode {
+        Mode::Writer | Mode::Hook => OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE,
+        Mode::Reader => OpenFlags::SQLITE_OPEN_READ_ONLY,
+    };
+    let conn = Connection::open_with_flags(path, access | OpenFlags::SQLITE_OPEN_NO_MUTEX).at(path)?;
+    conn.busy_timeout(BUSY_WAIT).at(path)?;
+    conn.set_prepared_statement_cache_capacity(STATEMENTS_MAX);
+    conn.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true).at(path)?;
+    if mode != Mode::Reader {
+        conn.execute_batch("PRAGMA synchronous = FULL").at(path)?;
+    }
+    if mode == Mode::Hook {
+        conn.query_row("PRAGMA wal_autocheckpoint = 0", [], |_| Ok(())).at(path)?;
+    }
+    Ok(conn)
+}
+
+/// Reads a database that nobody can be writing, without any file beside it.
+fn connect_immutable(path: &Path) -> Result<Connection, Error> {
+    let mut uri = String::from("file:");
+    for byte in path.as_os_str().as_encoded_bytes() {
+        match byte {
+            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'/' | b'.' | b'-' | b'_' => {
+                uri.push(char::from(*byte));
+            }
+            _ => uri.push_str(&format!("%{byte:02X}")),
+        }
+    }
+    uri.push_str("?immutable=1");
+    let flags =
+        OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_URI;
+    let conn = Connection::open_with_flags(&uri, flags).at(path)?;
+    conn.set_prepared_statement_cache_capacity(STATEMENTS_MAX);
+    Ok(conn)
+}
+
+fn inspected(conn: Connection, path: &Path) -> Result<(Connection, Found), Error> {
+    let found = schema::inspect(&conn, path)?;
+    Ok((conn, found))
+}
+
+fn log_is_empty(path: &Path) -> bool {
+    let mut log = path.as_os_str().to_owned();
+    log.push("-wal");
+    fs::metadata(log).map_or(true, |found| found.len() == 0)
+}
