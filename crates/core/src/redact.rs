@@ -12,7 +12,6 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use regex::bytes::Regex;
-use regex::bytes::RegexBuilder;
 
 /// Shorter values are words of everyday texts more often than secrets.
 const SECRET_LEN_MIN: usize = 8;
@@ -58,18 +57,10 @@ pub fn names_a_secret(variable: &str) -> bool {
 impl Redactor {
     /// Knows the common shapes, the given `patterns`, and the given literal `secrets` of eight characters or more.
     pub fn new(patterns: &[String], secrets: &[String]) -> Result<Redactor, BadPattern> {
-        let compile = |pattern: &String| {
-            RegexBuilder::new(pattern)
-                .build()
-                .map_err(|source| BadPattern { pattern: pattern.clone(), source })
-        };
-        let fixed = |pattern: &str| {
-            Regex::new(pattern).map_err(|source| BadPattern { pattern: pattern.to_owned(), source })
-        };
         let rules = Rules {
             shapes: shapes::Shapes::new()?,
-            secrets: literal_secrets(secrets).as_deref().map(fixed).transpose()?,
-            patterns: patterns.iter().map(compile).collect::<Result<_, _>>()?,
+            secrets: literal_secrets(secrets).as_deref().map(expression).transpose()?,
+            patterns: patterns.iter().map(|pattern| expression(pattern)).collect::<Result<_, _>>()?,
         };
         Ok(Redactor { rules: Arc::new(rules) })
     }
@@ -168,6 +159,10 @@ impl Rules {
         }
         current
     }
+}
+
+fn expression(pattern: &str) -> Result<Regex, BadPattern> {
+    Regex::new(pattern).map_err(|source| BadPattern { pattern: pattern.to_owned(), source })
 }
 
 /// Our own replacements in `text`, which are never touched again.

@@ -4,6 +4,7 @@
 //! drive loop is the same in both.
 
 pub mod agents;
+pub mod condition;
 pub mod drive;
 pub mod hands;
 mod ids;

@@ -13,6 +13,7 @@ use seriatim_core::redact::Redactor;
 use seriatim_flows::Request;
 use seriatim_flows::request::Command;
 use seriatim_flows::request::EditFile;
+use seriatim_flows::request::Edited;
 use seriatim_flows::request::Expect;
 use seriatim_flows::request::Ran;
 use seriatim_flows::request::Text;
@@ -20,6 +21,7 @@ use seriatim_flows::request::WriteFile;
 use serde::Serialize;
 
 use crate::agents;
+use crate::condition;
 use crate::hands::clock::Clock;
 use crate::hands::files::FileError;
 use crate::hands::files;
@@ -70,6 +72,8 @@ pub fn perform(hands: &Hands, job: &Job, watch: &dyn Watch) -> Result<Vec<u8>, S
         Request::Write(file) => outcome(lift(write(hands, file))?),
         Request::Edit(edit) => outcome(lift(edit_file(hands, edit))?),
         Request::Ids(wanted) => Ok(json(&ids::reserve(hands, job, wanted).map_err(|e| Stuck(e.to_string()))?)),
+        Request::Look { paths } => Ok(json(&paths.iter().map(|p| is_there(hands, p)).collect::<Vec<_>>())),
+        Request::Compute(wanted) => Ok(json(&condition::compute(wanted))),
         Request::Now => Ok(json(&hands.clock.now())),
         other => {
             let what = format!("`{}` is not performed by the hands", other.name());
@@ -141,6 +145,10 @@ fn write(hands: &Hands, file: &WriteFile) -> Result<Hash, FileError> {
     hands.files.write(&path, &wanted, Write { expect, durable: file.durable, mode: None })
 }
 
+fn is_there(hands: &Hands, path: &str) -> bool {
+    hands.workspace.resolve(path).is_ok_and(|path| hands.files.look(&path).is_ok_and(|found| found.is_some()))
+}
+
 fn current(hands: &Hands, path: &Path) -> Result<Option<Vec<u8>>, FileError> {
     match hands.files.read(path, READ_BYTES_MAX) {
         Ok(found) => Ok(Some(found.bytes)),
@@ -151,7 +159,7 @@ fn current(hands: &Hands, path: &Path) -> Result<Option<Vec<u8>>, FileError> {
 
 /// Sets fields and keeps every other byte. The text that is edited is the one on disk, which never went through
 /// redaction: a secret of the user's own stays where the user put it.
-fn edit_file(hands: &Hands, wanted: &EditFile) -> Result<Hash, FileError> {
+fn edit_file(hands: &Hands, wanted: &EditFile) -> Result<Edited, FileError> {
     let path = hands.workspace.resolve(&wanted.path)?;
     let found = hands.files.read(&path, READ_BYTES_MAX)?;
     let hash = found.hash;
@@ -161,10 +169,12 @@ fn edit_file(hands: &Hands, wanted: &EditFile) -> Result<Hash, FileError> {
         text = edit::set(&text, &way, &set.value)
             .map_err(|e| FileError::Io { path: path.clone(), reason: e.to_string() })?;
     }
+    let foreign = wanted.believed.is_some_and(|believed| believed != hash);
     if Hash::of(text.as_bytes()) == hash {
-        return Ok(hash);
+        return Ok(Edited { hash, foreign: false });
     }
-    hands.files.write(&path, text.as_bytes(), Write::DURABLE.expecting(files::Expect::Hash(hash)))
+    let how = Write::DURABLE.expecting(files::Expect::Hash(hash));
+    Ok(Edited { hash: hands.files.write(&path, text.as_bytes(), how)?, foreign })
 }
 
 /// Removes a folder and all that is in it.

@@ -9,6 +9,7 @@ use std::task::Poll;
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde_json::Map;
 use serde_json::Value;
 use seriatim_core::machine::Machine;
 use seriatim_core::machine::Refused;
@@ -19,8 +20,11 @@ use seriatim_core::time::Utc;
 
 use crate::request::Assignment;
 use crate::request::Command;
+use crate::request::Computed;
+use crate::request::Conditions;
 use crate::request::Done;
 use crate::request::EditFile;
+use crate::request::Edited;
 use crate::request::FreshIds;
 use crate::request::Ran;
 use crate::request::ReadFile;
@@ -123,8 +127,18 @@ impl Cx {
     }
 
     /// Sets fields of a YAML file and keeps every other byte.
-    pub async fn edit(&self, path: &str, set: Vec<SetField>) -> Done<Hash> {
-        self.call(Request::Edit(EditFile { path: path.to_owned(), set })).await
+    pub async fn edit(&self, path: &str, set: Vec<SetField>, believed: Option<Hash>) -> Done<Edited> {
+        self.call(Request::Edit(EditFile { path: path.to_owned(), set, believed })).await
+    }
+
+    /// Which of these files exist.
+    pub async fn look(&self, paths: Vec<String>) -> Vec<bool> {
+        self.call(Request::Look { paths }).await
+    }
+
+    /// Computes conditions over some facts.
+    pub async fn compute(&self, conditions: Vec<String>, about: Map<String, Value>) -> Vec<Computed> {
+        self.call(Request::Compute(Conditions { conditions, about })).await
     }
 
     /// The time.

@@ -30,6 +30,10 @@ pub enum Request {
     Write(WriteFile),
     /// Single fields of a YAML file set, every other byte kept.
     Edit(EditFile),
+    /// Which of these files exist.
+    Look { paths: Vec<String> },
+    /// Conditions in CEL over some facts.
+    Compute(Conditions),
     /// The time.
     Now,
     /// A pause that survives restarts: it ends `ms` after the request was journalled.
@@ -70,6 +74,8 @@ impl Request {
             Request::Read(_) => "read",
             Request::Write(_) => "write",
             Request::Edit(_) => "edit",
+            Request::Look { .. } => "look",
+            Request::Compute(_) => "compute",
             Request::Now => "now",
             Request::Sleep { .. } => "sleep",
             Request::Ids(_) => "ids",
@@ -98,7 +104,13 @@ pub struct Assignment {
     /// Every criterion of the brief needs its answer.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub judge_all: bool,
+    /// A dry run: the agent works in a disposable copy, and what it would have written is only told.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub rehearsal: bool,
 }
+
+/// Where a report of a dry run tells what would have been written.
+pub const WOULD_WRITE: &str = "would_write";
 
 /// A command that the engine runs itself.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -183,6 +195,34 @@ pub struct SetField {
 pub struct EditFile {
     pub path: String,
     pub set: Vec<SetField>,
+    /// What the file is believed to hold; another content is edited all the same, and told.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub believed: Option<Hash>,
+}
+
+/// What came of an edit.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Edited {
+    pub hash: Hash,
+    /// Somebody else had changed the file since.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub foreign: bool,
+}
+
+/// Conditions to compute, and what they are about.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Conditions {
+    pub conditions: Vec<String>,
+    /// The variables by name.
+    pub about: serde_json::Map<String, Value>,
+}
+
+/// A condition that was computed. What cannot be computed never holds.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Computed {
+    Holds(bool),
+    Unknown(String),
 }
 
 /// Ids such as `EXEC-20260118-143052`: the second of now, or the next free one.

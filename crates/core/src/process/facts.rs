@@ -23,6 +23,11 @@ pub enum Fact {
     Decision(Decision),
     Observation(Observation),
     FlowChanged(FlowChange),
+    /// The fix step of the last RETURN was run (K-89).
+    FixStepUsed,
+    /// What a dry run would have done.
+    TestLogged { text: String },
+    TestSummary { steps: u32, escalations: u32 },
     Error { text: String },
     Standing { status: ExecutionStatus },
     Finished(Finished),

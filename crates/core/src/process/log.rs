@@ -37,11 +37,10 @@ pub struct Log {
     status: Option<ExecutionStatus>,
     finished: Option<Finished>,
     steps: Vec<StepRecord>,
-    /// Records that belong to no step count too.
-    decisions: Vec<String>,
-    observations: Vec<String>,
     events: Vec<FlowChange>,
     errors: Vec<String>,
+    test_log: Vec<String>,
+    test_summary: Option<Value>,
     /// Finished record files that were not handed out yet.
     records: BTreeMap<String, String>,
     dirty: bool,
@@ -78,16 +77,20 @@ impl Log {
         ];
         if began.test_mode {
             fields.push(("test_mode", json!(true)));
+            fields.push(("test_log", json!(self.test_log)));
         }
         object(fields)
     }
 
+    /// The records of all steps, one after the other (PX-123).
     fn audit(&self) -> Value {
+        let decisions: Vec<&String> = self.steps.iter().flat_map(|s| &s.decisions).collect();
+        let observations: Vec<&String> = self.steps.iter().flat_map(|s| &s.observations).collect();
         let mut fields = vec![
-            ("total_decisions", json!(self.decisions.len())),
-            ("total_observations", json!(self.observations.len())),
-            ("decision_ids", json!(self.decisions)),
-            ("observation_ids", json!(self.observations)),
+            ("total_decisions", json!(decisions.len())),
+            ("total_observations", json!(observations.len())),
+            ("decision_ids", json!(decisions)),
+            ("observation_ids", json!(observations)),
         ];
         if let Some(note) = self.finished.as_ref().and_then(|f| f.note.as_ref()) {
             fields.push(("note", json!(note)));
@@ -96,13 +99,17 @@ impl Log {
     }
 
     fn image(&self, began: &Began) -> Image {
-        let value = object(vec![
+        let mut fields = vec![
             ("execution", self.execution(began)),
             ("step_executions", self.steps.iter().map(step).collect()),
             ("audit_summary", self.audit()),
             ("control_flow_events", self.events.iter().map(event).collect()),
             ("errors", json!(self.errors)),
-        ]);
+        ];
+        if let Some(summary) = &self.test_summary {
+            fields.push(("test_summary", summary.clone()));
+        }
+        let value = object(fields);
         Image { path: format!("{EXECUTIONS}/{}.yaml", began.execution_id), text: framed(&value) }
     }
 
@@ -113,14 +120,21 @@ impl Log {
             Fact::Decision(decision) => {
                 let path = format!("{DECISIONS}/{}.yaml", decision.id);
                 self.records.insert(path, framed(&decision_file(&decision)));
-                self.decisions.push(decision.id);
             }
             Fact::Observation(observation) => {
                 let path = format!("{OBSERVATIONS}/{}.yaml", observation.id);
                 self.records.insert(path, framed(&observation_file(&observation)));
-                self.observations.push(observation.id);
             }
             Fact::FlowChanged(change) => self.events.push(change),
+            Fact::FixStepUsed => {
+                if let Some(last) = self.events.last_mut() {
+                    last.fix_step_used = true;
+                }
+            }
+            Fact::TestLogged { text } => self.test_log.push(text),
+            Fact::TestSummary { steps, escalations } => {
+                self.test_summary = Some(json!({"steps_validated": steps, "escalations": escalations}));
+            }
             Fact::Error { text } => self.errors.push(text),
             Fact::Standing { status } => self.status = Some(status),
             Fact::Finished(finished) => self.finished = Some(finished),

@@ -2,19 +2,23 @@
 
 mod decimal;
 pub mod definition;
+pub mod engagement;
 pub mod facts;
 pub mod instance;
 pub mod log;
 pub mod machine;
+pub mod principles;
 pub mod prompt;
 pub mod result;
 mod reader;
 pub mod records;
 pub mod rules;
+pub mod sla;
 mod words;
 
 pub use decimal::Decimal;
 pub use decimal::NotADecimal;
+pub use definition::Composition;
 pub use definition::Definition;
 pub use instance::Instance;
 pub use words::Action;

@@ -9,6 +9,7 @@ use regex::bytes::Regex;
 
 use super::BadPattern;
 use super::Hit;
+use super::expression;
 
 /// Every shape needs one of these. They are literals, which are searched many bytes at a time.
 const HINTS: &str = concat!(
@@ -77,8 +78,7 @@ impl Known {
 
 impl Shapes {
     pub(super) fn new() -> Result<Shapes, BadPattern> {
-        let hints = Regex::new(HINTS).map_err(|source| BadPattern { pattern: HINTS.to_owned(), source })?;
-        Ok(Shapes { hints, known: OnceLock::new() })
+        Ok(Shapes { hints: expression(HINTS)?, known: OnceLock::new() })
     }
 
     pub(super) fn may_match(&self, text: &[u8]) -> bool {

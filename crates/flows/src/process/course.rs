@@ -120,7 +120,7 @@ impl<'c> Course<'c> {
         self.standing = to.to_owned();
         let mut set = vec![field("status", json!(to))];
         set.extend(fields.into_iter().map(|(name, value)| field(name, value)));
-        if let Err(failure) = self.cx.edit(&self.start.instance, set).await {
+        if let Err(failure) = self.cx.edit(&self.start.instance, set, None).await {
             self.error(&format!("instance: {} - {}", failure.class, failure.message));
         }
     }

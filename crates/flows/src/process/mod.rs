@@ -67,7 +67,7 @@ pub(crate) async fn cancelled(cx: Cx, input: Value) -> Ended {
         let field = |name: &str, value: Value| SetField { path: vec!["instance".into(), name.into()], value };
         let set = vec![field("status", json!("CANCELLED")), field("completed", json!(at.seconds()))];
         // A file that is gone or broken by now cannot say anything; the journal does.
-        let _ = cx.edit(&start.instance, set).await;
+        let _ = cx.edit(&start.instance, set, None).await;
     }
     cx.record(&Fact::Error { text: "Cancelled - a person stopped the work".to_owned() });
     cx.record(&Fact::Finished(Finished { at, status: ExecutionStatus::Failed, note: None }));

@@ -117,7 +117,7 @@ async fn ask_for_inputs(cx: &Cx, start: &Start, definition: &Definition, instanc
         let value = Value::String(answer.text.unwrap_or_default());
         let way = ["instance", "context", "inputs", &input.kind.value].map(str::to_owned).to_vec();
         // If it cannot be written the rules will say that it is missing.
-        if cx.edit(&start.instance, vec![SetField { path: way, value: value.clone() }]).await.is_ok() {
+        if cx.edit(&start.instance, vec![SetField { path: way, value: value.clone() }], None).await.is_ok() {
             let name = At::new(input.kind.value.clone(), instance.inputs_place);
             instance.inputs.push(Given { name, value });
         }

@@ -240,6 +240,7 @@ impl Course<'_> {
             },
             required: vec![],
             judge_all: false,
+            rehearsal: false,
         }
     }
 }
