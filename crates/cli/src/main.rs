@@ -2,9 +2,11 @@
 
 mod answers;
 mod args;
+mod bench;
 mod commands;
 mod error;
 mod exit;
+mod processes;
 mod progress;
 mod prompt;
 mod render;

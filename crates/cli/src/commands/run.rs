@@ -23,6 +23,7 @@ use crate::args::Context;
 use crate::error::CommandError;
 use crate::error::Result;
 use crate::exit::Exit;
+use crate::processes;
 use crate::render;
 use crate::render::run::View;
 use crate::session::Begin;
@@ -90,12 +91,15 @@ fn run_process(context: &Context, command: &Process) -> Result<Exit> {
         }
         _ => existing_instance(context, &session, &given)?,
     };
-    let actor = session.workspace.config.process.actor.clone();
+    let process = session.workspace.config.process.clone();
+    let definitions = processes::find(&session.workspace.root);
     let start = Start {
         instance: prepared.path.clone(),
         ask_for_inputs: prepared.created,
-        actor,
-        known_processes: known_processes(&session.workspace.root),
+        actor: process.actor,
+        known_processes: definitions.into_iter().map(|d| (d.id, d.name)).collect(),
+        principles: processes::principles(&session.workspace.root, process.principles.as_deref()),
+        progress_every: process.progress_every,
     };
     let begin = Begin {
         flow: "process",
@@ -252,19 +256,4 @@ fn instance_text(
             "outcome": null,
         }
     }))
-}
-
-/// Ids of the definitions that lie in the usual places of the workspace.
-fn known_processes(root: &Path) -> Vec<String> {
-    let folders = ["processes", "claude-plugin-evo/processes", "plugin/processes", ".dialogue/definitions"];
-    let files = folders.iter().filter_map(|f| std::fs::read_dir(root.join(f)).ok()).flatten().flatten();
-    let mut ids: Vec<String> = files
-        .map(|entry| entry.path())
-        .filter(|path| path.extension().is_some_and(|e| e == "yaml" || e == "yml"))
-        .filter_map(|path| Definition::parse(&std::fs::read(path).ok()?).0)
-        .map(|definition| definition.id.value)
-        .collect();
-    ids.sort();
-    ids.dedup();
-    ids
 }

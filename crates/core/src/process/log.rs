@@ -237,6 +237,12 @@ pub fn observation_file(observation: &Observation) -> Value {
     with_context(fields, &observation.context, &observation.tags)
 }
 
+/// Where the file of a record is.
+pub fn record_path(id: &str) -> String {
+    let folder = if id.starts_with("DEC-") { DECISIONS } else { OBSERVATIONS };
+    format!("{folder}/{id}.yaml")
+}
+
 /// What is wrong with the records that steps name (PX-124): ids that stand twice, and ids that no record has.
 pub fn audit_faults(steps: &[StepRecord], recorded: &BTreeSet<String>) -> Vec<String> {
     let mut seen = BTreeSet::new();

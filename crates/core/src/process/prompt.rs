@@ -6,6 +6,7 @@ use serde_json::Map;
 use serde_json::Value;
 
 use super::definition::Step;
+use super::principles::Principle;
 
 /// What a step's brief is made of.
 pub struct Material<'a> {
@@ -19,8 +20,15 @@ pub struct Material<'a> {
     pub results: &'a [(String, String, Map<String, Value>)],
     /// Id, name, and what a person said.
     pub answers: &'a [(String, String, Map<String, Value>)],
+    pub principles: &'a [Principle],
+    /// QUICK or FULL.
+    pub mode: &'a str,
+    /// Conditions to watch for.
+    pub triggers: &'a [String],
     pub guidance: &'a [String],
     pub feedback: &'a [String],
+    /// A dry run.
+    pub rehearsal: bool,
 }
 
 /// Renders the prompt.
@@ -35,8 +43,9 @@ pub fn render(material: &Material<'_>) -> String {
     let _ = writeln!(text, "Your part: {}", material.role);
     list(&mut text, "What must be true at the end", step.completion_criteria.iter().map(|c| c.text.as_str()));
     list(&mut text, "How it is checked", step.validation.iter().map(|c| c.text.as_str()));
-    let conditions = step.triggers.iter().map(|t| t.condition.value.as_str());
+    let conditions = material.triggers.iter().map(String::as_str);
     list(&mut text, "Say so if one of these holds, word for word", conditions);
+    emphasis(&mut text, material);
     fields(&mut text, "Inputs", material.inputs);
     fields(&mut text, "Parameters", material.parameters);
     sections(&mut text, "Results so far", material.results);
@@ -50,6 +59,38 @@ pub fn render(material: &Material<'_>) -> String {
          [{\"criterion\": \"...\", \"met\": true, \"confidence\": 90, \"reason\": \"...\"}], \"triggers\": []}\n",
     );
     text
+}
+
+/// What bends the step: focus, rigour, mode, principles (PX-17, PX-18, PX-29, PX-30).
+fn emphasis(text: &mut String, material: &Material<'_>) {
+    if let Some(Value::Array(areas)) = material.parameters.get("focus_areas") {
+        let words = areas.iter().map(|a| a.as_str().map_or_else(|| a.to_string(), str::to_owned));
+        let _ = writeln!(text, "\n## Look at these first\n{}", words.collect::<Vec<_>>().join(", "));
+    }
+    if material.parameters.get("strict_mode") == Some(&Value::Bool(true)) {
+        let _ = writeln!(
+            text,
+            "\n## Be strict\nEvery criterion needs its own answer, and a doubt counts against it."
+        );
+    }
+    if !material.principles.is_empty() {
+        let _ = writeln!(text, "\n## Principles\nMode: {}", material.mode);
+        for principle in material.principles {
+            let _ = writeln!(
+                text,
+                "- {} {}: {}",
+                principle.id,
+                principle.title,
+                principle.body.replace('\n', " ")
+            );
+        }
+    }
+    if material.rehearsal {
+        let _ = writeln!(
+            text,
+            "\n## This is a rehearsal\nYou work in a copy. Call no service outside this machine."
+        );
+    }
 }
 
 fn list<'a>(text: &mut String, title: &str, items: impl Iterator<Item = &'a str>) {

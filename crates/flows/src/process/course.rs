@@ -3,42 +3,75 @@
 use std::collections::BTreeMap;
 use std::collections::BTreeSet;
 
+use serde_json::Map;
+use serde_json::Value;
+use serde_json::json;
+use seriatim_core::hash::Hash;
 use seriatim_core::plain::Words;
 use seriatim_core::process::Definition;
 use seriatim_core::process::Instance;
+use seriatim_core::process::ObservationType;
+use seriatim_core::process::engagement::Level;
 use seriatim_core::process::facts::Began;
 use seriatim_core::process::facts::Fact;
 use seriatim_core::process::facts::StepRecord;
 use seriatim_core::process::log::EXECUTIONS;
 use seriatim_core::process::machine::INSTANCE;
+use seriatim_core::process::principles::Principle;
 use seriatim_core::question::Answer;
 use seriatim_core::question::Question;
 use seriatim_core::time::Utc;
-use serde_json::Map;
-use serde_json::Value;
-use serde_json::json;
 
 use super::Start;
 use crate::Cx;
 use crate::request::FreshIds;
 use crate::request::SetField;
 
+/// What came of a step: its id, its name, and its outputs or a person's words.
+pub(super) type Part = (String, String, Map<String, Value>);
+
 pub(super) struct Course<'c> {
     pub(super) cx: &'c Cx,
     pub(super) start: Start,
     pub(super) definition: Definition,
     pub(super) instance: Instance,
+    /// The hash of the instance file as the engine left it, to see edits by others.
+    pub(super) file: Option<Hash>,
+    pub(super) level: Level,
     /// Where the instance stands by now.
     pub(super) standing: String,
     pub(super) execution: String,
     pub(super) began: Utc,
-    /// Id, name and outputs of steps that are done.
-    pub(super) results: Vec<(String, String, Map<String, Value>)>,
-    /// Id, name, and what a person said.
-    pub(super) answers: Vec<(String, String, Map<String, Value>)>,
+    /// Time that the run lay suspended; it does not count against the time it may take.
+    pub(super) suspended_ms: u64,
+    pub(super) warned: bool,
+    pub(super) results: Vec<Part>,
+    pub(super) answers: Vec<Part>,
     pub(super) steps: Vec<StepRecord>,
     pub(super) errors: u32,
     pub(super) recorded: BTreeSet<String>,
+    /// How often each step was carried out.
+    pub(super) passes: BTreeMap<String, u32>,
+    /// How often each step returned (E-13).
+    pub(super) returns: BTreeMap<String, u32>,
+    /// What a step that returned was given and found, to tell a persistent failure.
+    pub(super) failures: BTreeMap<String, Hash>,
+    /// Input that a person gave after a persistent failure.
+    pub(super) provided: Vec<String>,
+    /// Words of people for the steps to come.
+    pub(super) guidance: Vec<String>,
+    pub(super) principles: Vec<Principle>,
+    pub(super) full: bool,
+    /// Steps that the quick mode left out.
+    pub(super) left_out: BTreeSet<usize>,
+    pub(super) since_progress: u32,
+    pub(super) fired: u32,
+    /// What the step that ended the run had so far.
+    pub(super) partial: Option<(String, Map<String, Value>)>,
+    /// For the audit summary.
+    pub(super) note: Option<String>,
+    /// What people should hear at the end.
+    pub(super) remarks: Vec<String>,
     /// What people must not be shown, and what to show instead.
     pub(super) words: Words,
     pub(super) names: BTreeMap<String, String>,
@@ -50,6 +83,7 @@ impl<'c> Course<'c> {
         start: Start,
         definition: Definition,
         instance: Instance,
+        file: Hash,
         began: Utc,
     ) -> Course<'c> {
         let mut names: BTreeMap<String, String> =
@@ -57,10 +91,13 @@ impl<'c> Course<'c> {
         for fix in &definition.control_flow.fix_steps {
             names.insert(fix.step.id.value.clone(), fix.step.name.value.clone());
         }
+        names.extend(start.known_processes.iter().cloned());
         names.insert(instance.id.value.clone(), instance.description.value.clone());
         names.insert(definition.id.value.clone(), definition.name.value.clone());
         Course {
             cx,
+            file: Some(file),
+            level: Level::of(definition.composition.as_ref()),
             standing: instance.status.value.word().to_owned(),
             start,
             words: Words::new(names.keys().cloned()),
@@ -68,11 +105,26 @@ impl<'c> Course<'c> {
             instance,
             execution: String::new(),
             began,
+            suspended_ms: 0,
+            warned: false,
             results: vec![],
             answers: vec![],
             steps: vec![],
             errors: 0,
             recorded: BTreeSet::new(),
+            passes: BTreeMap::new(),
+            returns: BTreeMap::new(),
+            failures: BTreeMap::new(),
+            provided: vec![],
+            guidance: vec![],
+            principles: vec![],
+            full: false,
+            left_out: BTreeSet::new(),
+            since_progress: 0,
+            fired: 0,
+            partial: None,
+            note: None,
+            remarks: vec![],
             names,
         }
     }
@@ -82,46 +134,90 @@ impl<'c> Course<'c> {
         &self.instance.description.value
     }
 
+    /// A dry run: no effects, no questions, no records (PX-19).
+    pub(super) fn test(&self) -> bool {
+        self.instance.test_mode
+    }
+
+    /// Says in the log what a dry run would have done.
+    pub(super) fn test_log(&self, text: impl Into<String>) {
+        self.cx.record(&Fact::TestLogged { text: text.into() });
+    }
+
     /// Creates the execution log and says so in the instance (PX-40, PX-41).
     pub(super) async fn begin(&mut self) {
         self.open_log().await;
+        if self.test() {
+            self.test_log("Executing in TEST MODE - no side effects");
+        }
         let set = vec![
             ("execution_log_id", json!(self.execution)),
             ("started", json!(self.began.seconds())),
             ("completed", Value::Null),
         ];
         self.move_instance("IN_PROGRESS", "start", set).await;
+        if !self.instance.parameters.is_empty() {
+            let parameters = Value::Object(self.instance.parameters.clone());
+            self.observe(ObservationType::State, "Runtime parameters", parameters).await;
+        }
+        self.note_principles().await;
     }
 
+    /// The log, once.
     pub(super) async fn open_log(&mut self) {
-        let wanted = FreshIds {
-            prefix: "EXEC".into(),
-            folder: EXECUTIONS.into(),
-            extension: "yaml".into(),
-            count: 1,
-        };
+        if !self.execution.is_empty() {
+            return;
+        }
+        let wanted =
+            FreshIds { prefix: "EXEC".into(), folder: EXECUTIONS.into(), extension: "yaml".into(), count: 1 };
         self.execution = self.cx.ids(wanted).await.pop().unwrap_or_default();
         self.cx.record(&Fact::Began(Began {
             execution_id: self.execution.clone(),
             instance_id: self.instance.id.value.clone(),
             at: self.began,
-            test_mode: self.instance.test_mode,
+            test_mode: self.test(),
         }));
     }
 
     /// Moves the instance by its machine and writes the change into its file, every other byte kept.
     pub(super) async fn move_instance(&mut self, to: &str, trigger: &str, fields: Vec<(&str, Value)>) {
         let entity = self.instance.id.value.clone();
+        if self.test() {
+            return;
+        }
         let moved = self.cx.go(&INSTANCE, &entity, &self.standing, to, trigger, BTreeMap::new());
         if let Err(refused) = moved {
             self.error(&format!("instance: StateError - {refused}"));
             return;
         }
         self.standing = to.to_owned();
-        let mut set = vec![field("status", json!(to))];
-        set.extend(fields.into_iter().map(|(name, value)| field(name, value)));
-        if let Err(failure) = self.cx.edit(&self.start.instance, set, None).await {
-            self.error(&format!("instance: {} - {}", failure.class, failure.message));
+        let mut set = vec![("status", json!(to))];
+        set.extend(fields);
+        self.edit(set).await;
+    }
+
+    /// Sets fields of the instance. An edit by somebody else during the run is a finding, and is kept.
+    pub(super) async fn edit(&mut self, fields: Vec<(&str, Value)>) {
+        if self.test() {
+            return;
+        }
+        let set = fields
+            .into_iter()
+            .map(|(name, value)| SetField {
+                path: std::iter::once("instance").chain(name.split('.')).map(str::to_owned).collect(),
+                value,
+            })
+            .collect();
+        match self.cx.edit(&self.start.instance, set, self.file).await {
+            Ok(edited) => {
+                self.file = Some(edited.hash);
+                if edited.foreign {
+                    let what = "The file of this run was changed by somebody else while it ran";
+                    self.error(&format!("instance: ForeignEdit - {what}"));
+                    self.observe_quietly(ObservationType::Event, "Foreign edit", json!(what)).await;
+                }
+            }
+            Err(failure) => self.error(&format!("instance: {} - {}", failure.class, failure.message)),
         }
     }
 
@@ -131,17 +227,24 @@ impl<'c> Course<'c> {
         self.cx.record(&Fact::Error { text: text.to_owned() });
     }
 
-    /// Asks a person, in plain words only (PX-05, PX-06).
-    pub(super) async fn ask(&self, question: Question) -> Answer {
-        self.cx.ask(self.words.question(question, &self.names)).await
+    /// Asks a person, in plain words only (PX-05, PX-06). A dry run says what it would have asked and gets no answer
+    /// (PX-25).
+    pub(super) async fn ask(&self, question: Question) -> Option<Answer> {
+        let question = self.words.question(question, &self.names);
+        if self.test() {
+            self.test_log(format!("TEST: Would ask - {}", question.question));
+            return None;
+        }
+        Some(self.cx.ask(question).await)
     }
 
     /// Text for people, free of ids and field names.
     pub(super) fn plain(&self, text: &str) -> String {
         self.words.mend(text, &self.names)
     }
-}
 
-fn field(name: &str, value: Value) -> SetField {
-    SetField { path: vec!["instance".into(), name.into()], value }
+    /// Milliseconds of work so far; time that it lay suspended does not count.
+    pub(super) fn elapsed_ms(&self, now: Utc) -> u64 {
+        now.since_ms(self.began).saturating_sub(self.suspended_ms)
+    }
 }

@@ -1,10 +1,14 @@
-//! How a process run ends: completed, failed, or blocked before it began.
+//! How a process run ends: completed, failed, or blocked.
 
-use seriatim_core::finding::Severity;
+use serde_json::Map;
+use serde_json::Value;
+use serde_json::json;
+use seriatim_core::finding::Severity as Weight;
 use seriatim_core::process::Capability;
 use seriatim_core::process::ExecutionStatus;
 use seriatim_core::process::FlowEvent;
 use seriatim_core::process::ObservationType;
+use seriatim_core::process::Severity;
 use seriatim_core::process::StepStatus;
 use seriatim_core::process::facts::Fact;
 use seriatim_core::process::facts::Finished;
@@ -12,47 +16,61 @@ use seriatim_core::process::facts::FlowChange;
 use seriatim_core::process::log;
 use seriatim_core::process::result;
 use seriatim_core::process::result::Verdict;
-use serde_json::Map;
-use serde_json::Value;
-use serde_json::json;
+use seriatim_core::process::sla;
 
 use super::course::Course;
 use super::people::sentence;
-use super::step::FailedAt;
+use super::people::trimmed;
 use crate::registry::End;
 use crate::registry::Ended;
 use crate::registry::FileFindings;
 
+struct Conclusion {
+    status: ExecutionStatus,
+    instance: &'static str,
+    trigger: &'static str,
+    outcome: Value,
+}
+
 impl Course<'_> {
     /// All steps are behind us.
     pub(super) async fn complete(&mut self) -> Ended {
-        let verdict = self.verdict();
+        let unmet = self.exit().await;
+        if self.test() {
+            return self.complete_test().await;
+        }
+        let verdict = if unmet.is_empty() { self.verdict() } else { Verdict::Bad };
         let word = result::word(result::purpose(&self.definition), verdict);
-        let skipped = self.steps.iter().filter(|s| s.status == StepStatus::Skipped).count();
-        let last = self.steps.last().map(|s| s.outcome_summary.clone()).unwrap_or_default();
-        let mut summary = format!("{} is done; the result is {word}.", quoted(self.title()));
-        if skipped > 0 {
-            summary.push_str(&format!(" {skipped} step(s) were left out."));
-        }
-        if !last.is_empty() {
-            summary.push(' ');
-            summary.push_str(&sentence(&last));
-        }
+        let summary = self.summary(word, &unmet);
+        let mut outputs = self.outputs();
+        self.add_metrics(&mut outputs).await;
         let outcome = json!({
             "execution_success": true,
             "process_result": word,
             "summary": summary,
-            "outputs": self.outputs(),
+            "outputs": outputs,
         });
-        let end = Conclusion { status: ExecutionStatus::Completed, instance: "COMPLETED", trigger: "finish", outcome };
-        let outcome = self.conclude(end).await;
-        Ended {
-            status: End::Completed,
-            good: verdict == Verdict::Good,
-            outcome,
-            message: self.plain(&summary),
-            findings: vec![],
+        let (status, instance, trigger) = (ExecutionStatus::Completed, "COMPLETED", "finish");
+        let outcome = self.conclude(Conclusion { status, instance, trigger, outcome }).await;
+        let good = verdict == Verdict::Good;
+        let message = self.told(&summary);
+        Ended { status: End::Completed, good, outcome, message, findings: vec![] }
+    }
+
+    fn summary(&self, word: &str, unmet: &[String]) -> String {
+        let mut summary = format!("'{}' is done; the result is {word}.", self.title());
+        let skipped = self.steps.iter().filter(|s| s.status == StepStatus::Skipped).count();
+        if skipped > 0 {
+            summary.push_str(&format!(" {skipped} step(s) were left out."));
         }
+        if !unmet.is_empty() {
+            summary.push_str(&format!(" What had to be true at the end and is not: {}.", unmet.join("; ")));
+        }
+        if let Some(last) = self.steps.iter().rev().find(|s| s.status == StepStatus::Completed) {
+            summary.push(' ');
+            summary.push_str(&sentence(&last.outcome_summary));
+        }
+        summary
     }
 
     /// What people decided, or what the last step says of itself, is the result of the work.
@@ -74,7 +92,7 @@ impl Course<'_> {
     }
 
     /// Outputs of the steps under the names that the interface declares (PX-128); without an interface, all.
-    fn outputs(&self) -> Value {
+    fn outputs(&self) -> Map<String, Value> {
         let mut all = Map::new();
         for (_, _, outputs) in &self.results {
             all.extend(outputs.iter().map(|(k, v)| (k.clone(), v.clone())));
@@ -83,55 +101,78 @@ impl Course<'_> {
         if !declared.is_empty() {
             all.retain(|key, _| declared.contains(&key.as_str()));
         }
-        Value::Object(all)
+        all
+    }
+
+    /// How the run stood against its time (PX-47, PX-48).
+    async fn add_metrics(&mut self, outputs: &mut Map<String, Value>) {
+        if let Some(sla) = self.definition.quality.sla.clone() {
+            let now = self.cx.now().await;
+            let elapsed = self.elapsed_ms(now);
+            outputs.insert("sla_metrics".into(), sla::metrics(&sla, elapsed, self.suspended_ms));
+            self.note = sla::overrun(&sla, elapsed);
+        }
+    }
+
+    /// A dry run is over (PX-26).
+    async fn complete_test(&mut self) -> Ended {
+        let steps = u32::try_from(self.steps.len()).unwrap_or(u32::MAX);
+        let summary =
+            format!("Test run completed. {steps} steps validated, {} escalations would trigger.", self.fired);
+        self.cx.record(&Fact::TestSummary { steps, escalations: self.fired });
+        let at = self.cx.now().await;
+        self.cx.record(&Fact::Finished(Finished { at, status: ExecutionStatus::Completed, note: None }));
+        let outcome = json!({
+            "execution_success": true,
+            "process_result": "TEST",
+            "summary": summary,
+            "outputs": self.outputs(),
+        });
+        Ended { status: End::Completed, good: true, outcome, message: summary, findings: vec![] }
     }
 
     /// The run cannot go on; what was done is kept and named (PX-139 to PX-145).
-    pub(super) async fn fail(&mut self, failed: FailedAt) -> Ended {
-        let step = self.definition.steps[failed.step].clone();
+    pub(super) async fn fail(&mut self, index: usize, why: &str) -> Ended {
+        let step = self.definition.steps[index].clone();
         let (id, name) = (step.id.value.clone(), step.name.value.clone());
-        self.error(&format!("{id}: FATAL - {}", failed.why));
-        let at = self.cx.now().await;
-        self.cx.record(&Fact::FlowChanged(FlowChange {
-            at,
-            kind: FlowEvent::Block,
-            from_step: Some(id.clone()),
-            to_step: None,
-            reason: failed.why.clone(),
-            severity: None,
-            iteration: self.steps.last().map_or(1, |s| s.iteration),
-            fix_step_used: false,
-        }));
-        let done = self.steps.iter().filter(|s| s.status == StepStatus::Completed).count();
-        let total = self.definition.steps.len();
-        let progress = match done {
-            0 => format!("None of the {total} steps was completed."),
-            1 => format!("Process completed step 1 of {total}."),
-            n => format!("Process completed steps 1-{n} of {total}."),
-        };
+        self.error(&format!("{id}: FATAL - {why}"));
+        self.flow_change(Some(id.clone()), why, None).await;
+        let value = json!(format!("{name}: {why}"));
+        self.observe(ObservationType::Event, "Unrecoverable error", value).await;
+        let progress = self.preserve().await;
         let summary = format!(
-            "Process failed during '{name}' step.\nError: {}\nTotal errors: {}\nSee execution log for details.\n\
+            "Process failed during '{name}' step.\nError: {why}\nTotal errors: {}\nSee execution log for details.\n\
              {progress} Partial results preserved. To resume: provide corrected input and re-run.",
-            failed.why, self.errors
+            self.errors
         );
-        self.observe(ObservationType::Event, "Unrecoverable error", json!(format!("{name}: {}", failed.why))).await;
-        let keys = self.results.iter().map(|(_, n, _)| n.as_str()).collect::<Vec<_>>().join(", ");
-        let kept = format!("Completed: {done} steps, Outputs: {keys}");
-        self.observe(ObservationType::State, "Partial results preserved", json!(kept)).await;
         let outcome = json!({
             "execution_success": false,
             "process_result": "FAILED",
             "summary": summary,
-            "outputs": self.partial(Some((&id, &failed.why))),
+            "outputs": self.partial_outputs(Some((&id, why))).await,
         });
-        let end = Conclusion { status: ExecutionStatus::Failed, instance: "FAILED", trigger: "fail", outcome };
-        let outcome = self.conclude(end).await;
+        let (status, instance, trigger) = (ExecutionStatus::Failed, "FAILED", "fail");
+        let outcome = self.conclude(Conclusion { status, instance, trigger, outcome }).await;
         let message = format!(
-            "{} ended before its time, in the step '{name}': {} {progress} What was done is kept.",
-            quoted(self.title()),
-            sentence(&failed.why)
+            "Process failed at '{name}': {} {progress} Partial results preserved. To resume: provide corrected input \
+             and run it again.",
+            sentence(why)
         );
-        Ended { status: End::Failed, good: false, outcome, message: self.plain(&message), findings: vec![] }
+        let message = self.told(&message);
+        Ended { status: End::Failed, good: false, outcome, message, findings: vec![] }
+    }
+
+    /// How far it came, and that it is kept (PX-144, PX-145).
+    async fn preserve(&mut self) -> String {
+        let (done, total) = (self.results.len(), self.definition.steps.len());
+        let keys = self.results.iter().map(|(_, name, _)| name.as_str()).collect::<Vec<_>>().join(", ");
+        let kept = format!("Completed: {done} steps, Outputs: {keys}");
+        self.observe(ObservationType::State, "Partial results preserved", json!(kept)).await;
+        match done {
+            0 => format!("None of the {total} steps was completed."),
+            1 => format!("Process completed step 1 of {total}."),
+            n => format!("Process completed steps 1-{n} of {total}."),
+        }
     }
 
     /// A rule is broken: a log with no steps, and an instance that says so (K-72).
@@ -139,79 +180,113 @@ impl Course<'_> {
         let reasons: Vec<String> = findings
             .iter()
             .flat_map(|f| &f.findings)
-            .filter(|f| f.severity == Severity::Error)
+            .filter(|f| f.severity == Weight::Error)
             .map(|f| f.message.clone())
             .collect();
-        let reason = reasons.join("; ");
+        let mut ended = self.block(None, None, &reasons.join("; ")).await;
+        ended.findings = findings;
+        ended
+    }
+
+    /// Nothing more is done, and the reason is told (PX-84 to PX-87).
+    pub(super) async fn block(
+        &mut self,
+        at: Option<usize>,
+        severity: Option<Severity>,
+        reason: &str,
+    ) -> Ended {
         self.open_log().await;
-        self.cx.record(&Fact::FlowChanged(FlowChange {
-            at: self.began,
-            kind: FlowEvent::Block,
-            from_step: None,
-            to_step: None,
-            reason: reason.clone(),
-            severity: None,
-            iteration: 1,
-            fix_step_used: false,
-        }));
-        self.observe(ObservationType::Event, "Process blocked before its first step", json!(reason)).await;
+        let step = at.map(|i| self.definition.steps[i].clone());
+        let from = step.as_ref().map(|s| s.id.value.clone());
+        self.flow_change(from.clone(), reason, severity).await;
+        let place = step.as_ref().map_or("the beginning", |s| &s.name.value).to_owned();
+        self.observe(ObservationType::Event, &format!("Process blocked at {place}"), json!(reason)).await;
+        let mut summary = format!("Process blocked: {}", self.plain(reason));
+        if step.is_some() {
+            let progress = self.preserve().await;
+            summary = format!(
+                "{} {progress} Partial results preserved. To resume: provide corrected input and re-run.",
+                sentence(&summary)
+            );
+        }
         let outcome = json!({
             "execution_success": false,
             "process_result": "BLOCKED",
-            "summary": format!("Process blocked: {}", self.plain(&reason)),
-            "outputs": self.partial(None),
+            "summary": summary,
+            "outputs": self.partial_outputs(from.as_deref().map(|id| (id, reason))).await,
         });
-        let end = Conclusion { status: ExecutionStatus::Blocked, instance: "FAILED", trigger: "block", outcome };
-        let outcome = self.conclude(end).await;
+        let (status, instance, trigger) = (ExecutionStatus::Blocked, "FAILED", "block");
+        let outcome = self.conclude(Conclusion { status, instance, trigger, outcome }).await;
+        let because = self.plain(reason);
         let message = format!(
             "The process could not continue because {}. Manual intervention required.",
-            self.plain(&reason).trim_end_matches('.')
+            trimmed(&because)
         );
-        Ended { status: End::Blocked, good: false, outcome, message, findings }
+        let message = self.told(&message);
+        Ended { status: End::Blocked, good: false, outcome, message, findings: vec![] }
+    }
+
+    async fn flow_change(&mut self, from_step: Option<String>, reason: &str, severity: Option<Severity>) {
+        let at = self.cx.now().await;
+        let iteration = from_step.as_ref().and_then(|id| self.returns.get(id)).copied().unwrap_or(1).max(1);
+        self.cx.record(&Fact::FlowChanged(FlowChange {
+            at,
+            kind: FlowEvent::Block,
+            from_step,
+            to_step: None,
+            reason: reason.to_owned(),
+            severity,
+            iteration,
+            fix_step_used: false,
+        }));
     }
 
     /// The six keys that stand in every outcome without success (K-71).
-    fn partial(&self, failed: Option<(&str, &str)>) -> Value {
-        let mut outputs = Map::new();
+    async fn partial_outputs(&mut self, failed: Option<(&str, &str)>) -> Value {
+        let mut parts = Map::new();
         let mut completed = Vec::new();
         for (id, _, output) in &self.results {
             completed.push(json!(id));
-            outputs.insert(id.clone(), json!({"status": "COMPLETED", "output": output}));
+            parts.insert(id.clone(), json!({"status": "COMPLETED", "output": output}));
         }
         if let Some((id, why)) = failed {
-            outputs.insert(id.to_owned(), json!({"status": "FAILED", "partial_output": null, "error": why}));
+            let partial = self.partial.take().filter(|(of, _)| of == id).map(|(_, outputs)| outputs);
+            let partial = partial.unwrap_or_default();
+            parts.insert(id.to_owned(), json!({"status": "FAILED", "partial_output": partial, "error": why}));
         }
         let at = failed.map(|(id, _)| id);
-        json!({
-            "completed_steps": completed,
-            "partial_outputs": outputs,
-            "failed_at": at,
-            "partial_results": outputs,
-            "error_step": at,
-            "error_count": self.errors,
-        })
+        let mut outputs = Map::new();
+        outputs.insert("completed_steps".into(), json!(completed));
+        outputs.insert("partial_outputs".into(), json!(parts));
+        outputs.insert("failed_at".into(), json!(at));
+        outputs.insert("partial_results".into(), json!(parts));
+        outputs.insert("error_step".into(), json!(at));
+        outputs.insert("error_count".into(), json!(self.errors));
+        self.add_metrics(&mut outputs).await;
+        Value::Object(outputs)
     }
 
-    /// Log, audit and instance, in this order (PX-123 to PX-132).
+    /// Log, audit and instance, in this order (PX-120 to PX-132).
     async fn conclude(&mut self, end: Conclusion) -> Value {
         let Conclusion { status, instance, trigger, outcome } = end;
-        let word = |key: &str| outcome.get(key).map(ToString::to_string).unwrap_or_default().replace('"', "");
-        for fault in log::audit_faults(&self.steps, &self.recorded) {
-            self.observe(ObservationType::Event, "Audit summary", json!(fault)).await;
-        }
+        self.check_audit().await;
+        let text = |key: &str| match outcome.get(key) {
+            Some(Value::String(s)) => s.clone(),
+            Some(other) => other.to_string(),
+            None => String::new(),
+        };
         let value = format!(
             "Status: {}, Execution: {}, Result: {}",
             status.word(),
-            word("execution_success"),
-            word("process_result")
+            text("execution_success"),
+            text("process_result")
         );
         self.observe(ObservationType::Event, "Process execution completed", json!(value)).await;
         if outcome.get("execution_success") == Some(&Value::Bool(false)) {
-            let why = outcome.get("summary").cloned().unwrap_or_default();
-            self.observe(ObservationType::Event, "Process execution failed", why).await;
+            self.observe(ObservationType::Event, "Process execution failed", json!(text("summary"))).await;
         }
         let at = self.cx.now().await;
-        self.cx.record(&Fact::Finished(Finished { at, status, note: None }));
+        self.cx.record(&Fact::Finished(Finished { at, status, note: self.note.clone() }));
         let set = vec![
             ("execution_log_id", json!(self.execution)),
             ("completed", json!(at.seconds())),
@@ -221,15 +296,26 @@ impl Course<'_> {
         self.move_instance(instance, trigger, set).await;
         outcome
     }
-}
 
-struct Conclusion {
-    status: ExecutionStatus,
-    instance: &'static str,
-    trigger: &'static str,
-    outcome: Value,
-}
+    /// The audit summary checks itself (PX-124, E-25): ids that stand twice, and records that are not there.
+    async fn check_audit(&mut self) {
+        let mut faults = log::audit_faults(&self.steps, &self.recorded);
+        let ids: Vec<String> =
+            self.steps.iter().flat_map(|s| s.decisions.iter().chain(&s.observations)).cloned().collect();
+        let paths: Vec<String> = ids.iter().map(|id| log::record_path(id)).collect();
+        if !paths.is_empty() {
+            let there = self.cx.look(paths).await;
+            let gone = ids.iter().zip(there).filter(|(_, there)| !there);
+            faults.extend(gone.map(|(id, _)| format!("{id} is named but its file is not there")));
+        }
+        for fault in faults {
+            self.observe(ObservationType::Event, "Warning: audit summary", json!(fault)).await;
+        }
+    }
 
-fn quoted(title: &str) -> String {
-    format!("'{title}'")
+    /// A message for people, with what was remarked on the way.
+    fn told(&self, message: &str) -> String {
+        let all = std::iter::once(message.to_owned()).chain(self.remarks.iter().cloned());
+        self.plain(&all.collect::<Vec<_>>().join(" "))
+    }
 }

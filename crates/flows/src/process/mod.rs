@@ -1,21 +1,27 @@
 //! The process dialect: a definition's steps, one after the other, with people where the definition wants them.
 
+mod after;
+mod brief;
 mod course;
+mod criteria;
 mod finish;
 mod open;
 mod people;
+mod principles;
 mod records;
+mod returning;
 mod step;
+mod trigger;
 
+use serde::Deserialize;
+use serde::Serialize;
+use serde_json::Value;
+use serde_json::json;
 use seriatim_core::process::ExecutionStatus;
 use seriatim_core::process::facts::Fact;
 use seriatim_core::process::facts::Finished;
 use seriatim_core::process::log::Log;
 use seriatim_core::projection::Projector;
-use serde::Deserialize;
-use serde::Serialize;
-use serde_json::Value;
-use serde_json::json;
 
 use crate::Cx;
 use crate::registry::End;
@@ -35,9 +41,14 @@ pub struct Start {
     pub ask_for_inputs: bool,
     /// Who stands in records as the one that carried it out.
     pub actor: String,
-    /// Processes that other steps may hand over to.
+    /// Processes that a step may hand over to: id and plain name.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub known_processes: Vec<String>,
+    pub known_processes: Vec<(String, String)>,
+    /// The document with the project's principles, where there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub principles: Option<String>,
+    /// A word about the progress is due after this many steps (K-79).
+    pub progress_every: u32,
 }
 
 pub(crate) async fn process(cx: Cx, input: Value) -> Ended {
@@ -49,12 +60,24 @@ pub(crate) async fn process(cx: Cx, input: Value) -> Ended {
         Opening::Ready(course) => course,
         Opening::Over(ended) => return ended,
     };
+    course.consult_principles().await;
+    if let Err(reason) = course.entry().await {
+        return course.block(None, None, &reason).await;
+    }
     course.begin().await;
     let mut i = 0;
     while i < course.definition.steps.len() {
+        if let Some(reason) = course.check_time(i).await {
+            return course.block(Some(i), None, &reason).await;
+        }
         match course.step(i).await {
             Next::Forward => i += 1,
-            Next::Stop(failed) => return course.fail(failed).await,
+            Next::Goto(target) => i = target,
+            Next::Block { reason, severity } => return course.block(Some(i), severity, &reason).await,
+            Next::Fail { why } => return course.fail(i, &why).await,
+        }
+        if let Err(reason) = course.check_progress(i).await {
+            return course.block(Some(i.saturating_sub(1)), None, &reason).await;
         }
     }
     course.complete().await

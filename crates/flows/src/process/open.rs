@@ -1,20 +1,17 @@
 //! Opening: both documents are read and checked before anything else happens.
 
+use serde_json::Value;
+use serde_json::json;
 use seriatim_core::doc::At;
 use seriatim_core::finding::Finding;
-use seriatim_core::finding::Place;
 use seriatim_core::finding::has_errors;
 use seriatim_core::process::Definition;
 use seriatim_core::process::Instance;
-use seriatim_core::process::Pattern;
-use seriatim_core::process::definition::Step;
 use seriatim_core::process::instance::Given;
 use seriatim_core::process::instance::Source;
 use seriatim_core::process::rules;
 use seriatim_core::question::Choice;
 use seriatim_core::question::Question;
-use serde_json::Value;
-use serde_json::json;
 
 use super::Start;
 use super::course::Course;
@@ -25,7 +22,7 @@ use crate::registry::FileFindings;
 use crate::request::SetField;
 
 pub(super) enum Opening<'c> {
-    Ready(Course<'c>),
+    Ready(Box<Course<'c>>),
     Over(Ended),
 }
 
@@ -37,24 +34,28 @@ pub(super) async fn open<'c>(cx: &'c Cx, start: &Start) -> Opening<'c> {
     };
     let (instance, findings) = Instance::parse(text.text.as_bytes());
     let Some(mut instance) = instance.filter(|_| !has_errors(&findings)) else {
-        return Opening::Over(broken("The file that describes this run has errors.", vec![(&start.instance, findings)]));
+        let what = "The file that describes this run has errors.";
+        return Opening::Over(broken(what, vec![(&start.instance, findings)]));
     };
     let (definition, path, mut found) = match definition(cx, start, &instance).await {
         Ok(found) => found,
         Err(ended) => return Opening::Over(ended),
     };
-    if start.ask_for_inputs {
-        ask_for_inputs(cx, start, &definition, &mut instance).await;
+    let mut file = text.hash;
+    if start.ask_for_inputs
+        && let Some(hash) = ask_for_inputs(cx, start, &definition, &mut instance).await
+    {
+        file = hash;
     }
-    let known = start.known_processes.iter().cloned().collect();
+    let known = start.known_processes.iter().map(|(id, _)| id.clone()).collect();
     found.extend(rules::check(&definition, &known));
-    found.extend(not_built(&definition, &instance));
     let inputs = rules::inputs(&definition, &instance);
     let blocked = has_errors(&found) || has_errors(&inputs);
     let began = cx.now().await;
-    let mut course = Course::new(cx, start.clone(), definition, instance, began);
+    let mut course = Course::new(cx, start.clone(), definition, instance, file, began);
     if !blocked {
-        return Opening::Ready(course);
+        course.warn_about(&inputs).await;
+        return Opening::Ready(Box::new(course));
     }
     let all = vec![(path.as_str(), found), (start.instance.as_str(), inputs)];
     Opening::Over(course.block_early(file_findings(all)).await)
@@ -84,85 +85,65 @@ async fn definition(
 }
 
 /// Inputs that a definition wants and nobody has given yet (PX-150).
-async fn ask_for_inputs(cx: &Cx, start: &Start, definition: &Definition, instance: &mut Instance) {
+async fn ask_for_inputs(
+    cx: &Cx,
+    start: &Start,
+    definition: &Definition,
+    instance: &mut Instance,
+) -> Option<seriatim_core::hash::Hash> {
+    let mut file = None;
     for input in definition.inputs.iter().filter(|i| i.required) {
         let given = instance.inputs.iter().any(|g| g.name.value == input.kind.value && !g.value.is_null());
         if given {
             continue;
         }
-        let described = input.description.as_ref().map(|d| d.value.clone());
+        let described = input.description.as_ref().map(|d| d.value.trim().trim_end_matches('.').to_owned());
         let what = described.unwrap_or_else(|| input.kind.value.replace(['_', '-'], " "));
-        let answer = cx
-            .ask(Question {
-                header: "Input needed".into(),
-                question: format!(
-                    "Before '{}' can start, one thing is missing: {what} What should it be?",
-                    instance.description.value
-                ),
-                why: "The work cannot begin without it.".into(),
-                tried: vec![],
-                details: String::new(),
-                options: vec![
-                    Choice::new("provide_input", "I'll provide it", "Your words are used as this input.")
-                        .with_text(),
-                    Choice::new("cancel", "Do not start", "The work is not begun."),
-                ],
-                free_text: true,
-                about: vec![],
-            })
-            .await;
+        let answer = cx.ask(missing_input(&instance.description.value, &what)).await;
         if answer.choice != "provide_input" {
-            return;
+            return file;
         }
         let value = Value::String(answer.text.unwrap_or_default());
         let way = ["instance", "context", "inputs", &input.kind.value].map(str::to_owned).to_vec();
+        let set = vec![SetField { path: way, value: value.clone() }];
         // If it cannot be written the rules will say that it is missing.
-        if cx.edit(&start.instance, vec![SetField { path: way, value: value.clone() }], None).await.is_ok() {
+        if let Ok(edited) = cx.edit(&start.instance, set, None).await {
+            file = Some(edited.hash);
             let name = At::new(input.kind.value.clone(), instance.inputs_place);
             instance.inputs.push(Given { name, value });
         }
     }
+    file
 }
 
-/// What this version cannot carry out is refused before anything starts, never half done.
-fn not_built(definition: &Definition, instance: &Instance) -> Vec<Finding> {
-    let refuse = |place: Place, what: &str| {
-        Finding::error("not-built", place, format!("{what} is not built in yet"))
-            .help("this version carries out AI-Only and Human-Only steps in a straight line")
-    };
-    let mut found = Vec::new();
-    for step in &definition.steps {
-        if !matches!(step.pattern.value, Pattern::AiOnly | Pattern::HumanOnly) {
-            found.push(refuse(step.pattern.place, &format!("The pattern {}", step.pattern.value)));
-        }
-        if let Some(trigger) = step.triggers.first() {
-            found.push(refuse(trigger.place, "Acting on escalation triggers"));
-        }
-        if let Some(when) = &step.when {
-            found.push(refuse(when.place, "Computing a condition"));
-        }
+fn missing_input(work: &str, what: &str) -> Question {
+    Question {
+        header: "Input needed".into(),
+        question: format!("Before '{work}' can start, one thing is missing: {what}. What should it be?"),
+        why: "The work cannot begin without it.".into(),
+        tried: vec![],
+        details: String::new(),
+        options: vec![
+            Choice::new("provide_input", "I'll provide it", "Your words are used as this input.").with_text(),
+            Choice::new(
+                "skip",
+                "Skip this",
+                "Nothing is given; the work says what it lacks and does not begin.",
+            ),
+        ],
+        free_text: true,
+        about: vec![],
     }
-    let quality = &definition.quality;
-    if let Some(criterion) = quality.entry_criteria.iter().chain(&quality.exit_criteria).next() {
-        found.push(refuse(criterion.place, "Judging entry and exit criteria"));
-    }
-    if let Some(sla) = &quality.sla {
-        found.push(refuse(sla.place, "Watching the time of a process"));
-    }
-    if let Some(composition) = &definition.composition
-        && composition.non_formal() >= seriatim_core::process::Decimal::whole(40)
-    {
-        found.push(refuse(composition.place, "Medium and high engagement of people"));
-    }
-    if instance.test_mode {
-        found.push(refuse(instance.place, "Test mode"));
-    }
-    found
 }
 
-/// The step's words for people: its description, or its name.
-pub(super) fn about(step: &Step) -> String {
-    step.description.as_ref().map_or_else(|| step.name.value.clone(), |d| d.value.trim().to_owned())
+impl Course<'_> {
+    /// Inputs that the interface does not know are worth a word (PX-112).
+    async fn warn_about(&mut self, findings: &[Finding]) {
+        for finding in findings {
+            let kind = seriatim_core::process::ObservationType::Event;
+            self.observe(kind, "Input outside the interface", json!(finding.message)).await;
+        }
+    }
 }
 
 fn file_findings(all: Vec<(&str, Vec<Finding>)>) -> Vec<FileFindings> {

@@ -1,5 +1,6 @@
 //! Decisions and observations: each has an id of its own before it is recorded.
 
+use serde_json::Value;
 use seriatim_core::process::Capability;
 use seriatim_core::process::DecisionType;
 use seriatim_core::process::ObservationType;
@@ -10,7 +11,6 @@ use seriatim_core::process::facts::Observation;
 use seriatim_core::process::log::DECISIONS;
 use seriatim_core::process::log::OBSERVATIONS;
 use seriatim_core::report::Report;
-use serde_json::Value;
 
 use super::course::Course;
 use crate::request::FreshIds;
@@ -34,11 +34,18 @@ pub(super) struct Observed {
     pub(super) value: Value,
 }
 
-/// The ids that a step's records got.
-#[derive(Default)]
+/// The ids that records got.
+#[derive(Default, Clone)]
 pub(super) struct RecordIds {
     pub(super) decisions: Vec<String>,
     pub(super) observations: Vec<String>,
+}
+
+impl RecordIds {
+    pub(super) fn add(&mut self, other: RecordIds) {
+        self.decisions.extend(other.decisions);
+        self.observations.extend(other.observations);
+    }
 }
 
 impl Course<'_> {
@@ -47,11 +54,23 @@ impl Course<'_> {
             return vec![];
         }
         let count = u32::try_from(count).unwrap_or(u32::MAX);
-        self.cx.ids(FreshIds { prefix: prefix.into(), folder: folder.into(), extension: "yaml".into(), count }).await
+        let wanted =
+            FreshIds { prefix: prefix.into(), folder: folder.into(), extension: "yaml".into(), count };
+        self.cx.ids(wanted).await
     }
 
-    /// Records all of them (PX-95 to PX-98).
+    /// Records all of them (PX-95 to PX-98). A dry run records nothing and says what it would have (PX-24).
     pub(super) async fn record(&mut self, decided: Vec<Decided>, observed: Vec<Observed>) -> RecordIds {
+        if self.test() {
+            for d in decided {
+                self.test_log(format!("TEST: Would record a decision - {}: {}", d.subject, d.outcome));
+            }
+            for o in observed {
+                let value = o.value.as_str().map_or_else(|| o.value.to_string(), str::to_owned);
+                self.test_log(format!("TEST: {}: {value}", o.subject));
+            }
+            return RecordIds::default();
+        }
         let at = self.cx.now().await;
         let decisions = self.fresh("DEC", DECISIONS, decided.len()).await;
         let observations = self.fresh("OBS", OBSERVATIONS, observed.len()).await;
@@ -85,10 +104,16 @@ impl Course<'_> {
         RecordIds { decisions, observations }
     }
 
-    /// An event of the run itself.
+    /// An observation of the engine's own.
     pub(super) async fn observe(&mut self, kind: ObservationType, subject: &str, value: Value) -> RecordIds {
         let observer = self.start.actor.clone();
         self.record(vec![], vec![Observed { kind, observer, subject: subject.to_owned(), value }]).await
+    }
+
+    /// The same where nobody needs the id.
+    pub(super) async fn observe_quietly(&mut self, kind: ObservationType, subject: &str, value: Value) {
+        // Boxed: an edit observes, and observing may lead to an edit only through this call.
+        Box::pin(self.observe(kind, subject, value)).await;
     }
 }
 
@@ -119,22 +144,15 @@ pub(super) fn of_report(step: &Step, actor: &str, report: &Report) -> (Vec<Decid
         })
         .collect();
     let summary = if report.summary.is_empty() { "done" } else { &report.summary };
+    let (subject, actor) = (step.name.value.clone(), actor.to_owned());
     if step.capability.value == Capability::Decide {
         if decided.is_empty() {
-            decided.push(Decided {
-                actor: actor.to_owned(),
-                subject: step.name.value.clone(),
-                outcome: summary.to_owned(),
-                rationale: summary.to_owned(),
-            });
+            let (outcome, rationale) = (summary.to_owned(), summary.to_owned());
+            decided.push(Decided { actor, subject, outcome, rationale });
         }
     } else if observed.is_empty() {
-        observed.push(Observed {
-            kind: ObservationType::State,
-            observer: actor.to_owned(),
-            subject: step.name.value.clone(),
-            value: summary.into(),
-        });
+        let kind = ObservationType::State;
+        observed.push(Observed { kind, observer: actor, subject, value: summary.into() });
     }
     (decided, observed)
 }

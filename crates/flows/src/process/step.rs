@@ -1,110 +1,243 @@
 //! One step: who does it, what came of it, and what is recorded.
 
+use serde_json::Map;
+use serde_json::Value;
+use serde_json::json;
 use seriatim_core::failure::Class;
 use seriatim_core::failure::Failure;
 use seriatim_core::process::Capability;
+use seriatim_core::process::ObservationType;
 use seriatim_core::process::Pattern;
+use seriatim_core::process::Severity;
 use seriatim_core::process::StepStatus;
 use seriatim_core::process::definition::Step;
 use seriatim_core::process::facts::Escalation;
 use seriatim_core::process::facts::Fact;
 use seriatim_core::process::facts::StepError;
 use seriatim_core::process::facts::StepRecord;
-use seriatim_core::process::prompt;
 use seriatim_core::question::Answer;
-use seriatim_core::report::Brief;
 use seriatim_core::report::Report;
 use seriatim_core::report::Status;
 use seriatim_core::time::Utc;
-use serde_json::Map;
-use serde_json::Value;
-use serde_json::json;
 
+use super::after::Settled;
 use super::course::Course;
+use super::course::Part;
 use super::people;
 use super::records;
 use super::records::Decided;
 use super::records::Observed;
 use super::records::RecordIds;
+use super::trigger::Reaction;
 use crate::attempts::Cap;
+use crate::attempts::FailedAttempt;
 use crate::attempts::attempts;
-use crate::request::Assignment;
-use seriatim_core::process::ObservationType;
+use crate::request::Computed;
 
 /// Where the run goes after a step.
+#[derive(Clone, Debug)]
 pub(super) enum Next {
     Forward,
-    Stop(FailedAt),
+    Goto(usize),
+    Block { reason: String, severity: Option<Severity> },
+    Fail { why: String },
 }
 
-/// Where and why a run had to end before its time.
-pub(super) struct FailedAt {
-    pub(super) step: usize,
-    pub(super) why: String,
+/// A step under way.
+pub(super) struct Work {
+    pub(super) step: Step,
+    /// Its place in the definition; a fix step has that of its origin.
+    pub(super) index: usize,
+    /// By which it is really carried out.
+    pub(super) pattern: Pattern,
+    started: Utc,
+    pass: u32,
+    attempts: u32,
+    pub(super) guidance: Vec<String>,
+    pub(super) ids: RecordIds,
+    pub(super) escalation: Option<Escalation>,
 }
 
-/// How a step was left.
-struct Done {
-    status: StepStatus,
-    summary: String,
-    outputs: Map<String, Value>,
-    ids: RecordIds,
-    escalation: Option<Escalation>,
-    error: Option<StepError>,
-    iteration: u32,
+/// What came of carrying it out once.
+pub(super) struct Product {
+    pub(super) summary: String,
+    pub(super) outputs: Map<String, Value>,
+    pub(super) confidence: Option<f64>,
+    /// Conditions that were said to hold.
+    pub(super) triggers: Vec<String>,
+    pub(super) report: Option<Report>,
+    pub(super) failed: Vec<FailedAttempt>,
+    /// Why it does not count as done, if it does not.
+    pub(super) fault: Option<Failure>,
+    /// The person who did it has spoken the last word on it.
+    pub(super) by_person: Option<Said>,
+}
+
+/// What a person who does a step decided about the step itself.
+pub(super) enum Said {
+    Done,
+    Skip(String),
+    Stop(String),
 }
 
 impl Course<'_> {
     pub(super) async fn step(&mut self, index: usize) -> Next {
         let step = self.definition.steps[index].clone();
-        let started = self.cx.now().await;
-        let done = match step.pattern.value {
-            Pattern::HumanOnly => self.by_person(&step).await,
-            _ => self.by_agent(&step).await,
-        };
-        let completed = self.cx.now().await;
-        self.close_step(&step, started, completed, &done);
-        match done.status {
-            StepStatus::Failed => {
-                let why = done.error.map_or(done.summary, |e| e.message);
-                Next::Stop(FailedAt { step: index, why })
+        if self.left_out_by_mode(&step.id.value) {
+            self.left_out.insert(index);
+            self.skip(&step, "Left out in the quick mode.").await;
+            return Next::Forward;
+        }
+        if let Some(when) = &step.when {
+            let held = self.cx.compute(vec![when.value.clone()], self.about(None)).await;
+            if held.first() != Some(&Computed::Holds(true)) {
+                self.skip(&step, "Left out: the condition for it does not hold.").await;
+                return Next::Forward;
             }
-            StepStatus::Skipped => Next::Forward,
-            StepStatus::Completed | StepStatus::Escalated => {
-                self.results.push((step.id.value.clone(), step.name.value.clone(), done.outputs));
-                Next::Forward
+        }
+        let next = self.carry_out(step, index).await;
+        if !matches!(next, Next::Forward) {
+            return next;
+        }
+        self.since_progress += 1;
+        self.make_up(index).await
+    }
+
+    /// Steps that the quick mode left out, once the work is done in full.
+    async fn make_up(&mut self, before: usize) -> Next {
+        while self.full {
+            let Some(index) = self.left_out.iter().copied().find(|i| *i < before) else { break };
+            self.left_out.remove(&index);
+            let step = self.definition.steps[index].clone();
+            let next = self.carry_out(step, index).await;
+            if !matches!(next, Next::Forward) {
+                return next;
+            }
+        }
+        Next::Forward
+    }
+
+    /// Carries a step out, as often as people and triggers want it done again.
+    pub(super) async fn carry_out(&mut self, step: Step, index: usize) -> Next {
+        let pass = self.passes.entry(step.id.value.clone()).or_insert(0);
+        *pass += 1;
+        let mut work = Work {
+            pattern: self.level.elevate(step.pattern.value),
+            pass: *pass,
+            step,
+            index,
+            started: self.cx.now().await,
+            attempts: 0,
+            guidance: self.guidance.clone(),
+            ids: RecordIds::default(),
+            escalation: None,
+        };
+        match self.before(&mut work).await {
+            // Before it began there is nothing to do again.
+            Settled::Pass | Settled::Redo => {}
+            Settled::Skip(words) => return self.close_skipped(work, &words).await,
+            Settled::Leave(next) => return self.close_left(work, Map::new(), next).await,
+        }
+        loop {
+            let product = self.produce(&mut work).await;
+            match self.settle_product(&mut work, &product).await {
+                Settled::Pass => return self.close_done(work, product).await,
+                Settled::Redo => {}
+                Settled::Skip(words) => return self.close_skipped(work, &words).await,
+                Settled::Leave(next) => return self.close_left(work, product.outputs, next).await,
             }
         }
     }
 
-    /// The step's record is in the log as soon as the step is over (PX-42).
-    fn close_step(&mut self, step: &Step, started: Utc, completed: Utc, done: &Done) {
-        let record = StepRecord {
-            step_id: step.id.value.clone(),
-            step_name: step.name.value.clone(),
-            capability: step.capability.value,
-            pattern: step.pattern.value,
-            started,
-            completed,
-            status: done.status,
-            outcome_summary: done.summary.clone(),
-            decisions: done.ids.decisions.clone(),
-            observations: done.ids.observations.clone(),
-            iteration: done.iteration,
-            escalation: done.escalation.clone(),
-            error: done.error.clone(),
-        };
-        self.cx.record(&Fact::StepEnded(record.clone()));
-        self.steps.push(record);
+    /// What a product leads to: a person's own word, the triggers, the criteria, and confidence, in this order.
+    async fn settle_product(&mut self, work: &mut Work, product: &Product) -> Settled {
+        match &product.by_person {
+            Some(Said::Skip(by)) => return Settled::Skip(format!("Left out by {by}.")),
+            Some(Said::Stop(by)) => {
+                return Settled::Leave(Next::Fail { why: format!("{by} stopped the work here") });
+            }
+            Some(Said::Done) | None => {}
+        }
+        match self.react(work, product).await {
+            Reaction::Nothing => {}
+            Reaction::Accepted => return Settled::Pass,
+            Reaction::Redo => return Settled::Redo,
+            Reaction::Skip(words) => return Settled::Skip(words),
+            Reaction::Leave(next) => return Settled::Leave(next),
+        }
+        if let Some(fault) = &product.fault {
+            return self.on_fault(work, product, fault).await;
+        }
+        if product.by_person.is_some() {
+            return Settled::Pass;
+        }
+        if let Some(report) = &product.report
+            && self.ask_for_agent(work, report).await
+        {
+            return Settled::Redo;
+        }
+        self.confirm(work, product).await
     }
 
-    /// A person does the whole step; no agent is called (PX-54).
-    async fn by_person(&mut self, step: &Step) -> Done {
-        let question = people::drive(self.title(), step, &self.results);
-        let answer = self.ask(question).await;
+    /// An error that nothing in the definition deals with is put to a person (PX-134, PX-135).
+    async fn on_fault(&mut self, work: &mut Work, product: &Product, fault: &Failure) -> Settled {
+        if let Some(next) = self.return_by_policy(work, product, fault).await {
+            return next;
+        }
+        if self.test() {
+            self.test_log(format!("TEST: Would escalate - {}", fault.message));
+            return Settled::Pass;
+        }
+        let question = people::unexpected(&work.step, fault, &product.failed);
+        let Some(answer) = self.ask(question).await else { return Settled::Pass };
+        let name = work.step.name.value.clone();
+        work.escalation = Some(Escalation {
+            trigger: fault.message.clone(),
+            action: "ESCALATE".into(),
+            severity: None,
+            target: "human".into(),
+            context: fault.class.to_string(),
+            human_response: response(&answer),
+        });
+        let recovery = if answer.choice == "retry" { "Recovery attempt in" } else { "Escalation in" };
+        let event = |subject: String, value: String| Observed {
+            kind: ObservationType::Event,
+            observer: self.start.actor.clone(),
+            subject,
+            value: json!(value),
+        };
+        let observed = vec![
+            event(format!("Error in {name}"), fault.message.clone()),
+            event(format!("{recovery} {name}"), response(&answer)),
+        ];
+        let ids = self.record(vec![], observed).await;
+        work.ids.add(ids);
+        match answer.choice.as_str() {
+            "retry" => {
+                work.guidance.extend(answer.text.filter(|t| !t.trim().is_empty()));
+                Settled::Redo
+            }
+            "skip" => Settled::Skip(format!("Skipped by {}: {}", answer.by, fault.message)),
+            _ => Settled::Leave(Next::Fail { why: fault.message.clone() }),
+        }
+    }
+
+    async fn produce(&mut self, work: &mut Work) -> Product {
+        match work.pattern {
+            Pattern::HumanOnly | Pattern::HumanLed => self.by_person(work).await,
+            Pattern::AiOnly | Pattern::AiLed | Pattern::Partnership => self.by_agent(work).await,
+        }
+    }
+
+    /// A person does the whole step; no agent is called (PX-53, PX-54).
+    async fn by_person(&mut self, work: &mut Work) -> Product {
+        let step = work.step.clone();
+        let asked = people::drive(self.title(), &step, &self.results);
+        let Some(answer) = self.ask(asked).await else {
+            return Product::of("Would be done by a person.".to_owned(), Map::new(), Said::Done);
+        };
         let said = said(&answer);
-        self.answers.push((step.id.value.clone(), step.name.value.clone(), said.clone()));
-        let words = answer.text.clone().filter(|t| !t.trim().is_empty());
+        put(&mut self.answers, (step.id.value.clone(), step.name.value.clone(), said.clone()));
         let label = match answer.choice.as_str() {
             "approve" => "Approved",
             "changes" => "Changes asked for",
@@ -113,145 +246,167 @@ impl Course<'_> {
             "cancel" => "Stopped",
             _ => "Done",
         };
+        let words = answer.text.clone().filter(|t| !t.trim().is_empty());
         let summary = match &words {
             Some(words) => format!("{label} by {}: {words}", answer.by),
             None => format!("{label} by {}.", answer.by),
         };
-        let actor = format!("human:{}", answer.by);
+        let (actor, subject) = (format!("human:{}", answer.by), step.name.value.clone());
         let ids = if step.capability.value == Capability::Decide {
             let rationale = words.unwrap_or_else(|| "No reason was given.".to_owned());
-            let subject = step.name.value.clone();
-            let outcome = label.to_owned();
-            self.record(vec![Decided { actor, subject, outcome, rationale }], vec![]).await
+            self.record(vec![Decided { actor, subject, outcome: label.to_owned(), rationale }], vec![]).await
         } else {
-            let subject = step.name.value.clone();
-            let observed =
-                Observed { kind: ObservationType::Event, observer: actor, subject, value: json!(summary) };
-            self.record(vec![], vec![observed]).await
+            let (kind, value) = (ObservationType::Event, json!(summary));
+            self.record(vec![], vec![Observed { kind, observer: actor, subject, value }]).await
         };
-        let status = match answer.choice.as_str() {
-            "cancel" => StepStatus::Failed,
-            "skip" => StepStatus::Skipped,
-            _ => StepStatus::Completed,
+        work.ids.add(ids);
+        let decided = match answer.choice.as_str() {
+            "cancel" => Said::Stop(answer.by.clone()),
+            "skip" => Said::Skip(answer.by.clone()),
+            _ => Said::Done,
         };
-        let stopped = format!("{} stopped the work here", answer.by);
-        let error = (status == StepStatus::Failed).then_some(StepError { message: stopped, recoverable: false });
-        Done { status, summary, outputs: said, ids, escalation: None, error, iteration: 1 }
+        let mut product = Product::of(summary, said, decided);
+        let held =
+            step.triggers.iter().enumerate().filter(|(i, _)| people::trigger_choice(*i) == answer.choice);
+        product.triggers = held.map(|(_, t)| t.condition.value.clone()).collect();
+        product
     }
 
-    /// An agent does the step, tried again as the class of its failure wants, and then a person decides.
-    async fn by_agent(&mut self, step: &Step) -> Done {
-        let (mut before, mut guidance, mut escalation) = (0, Vec::<String>::new(), None);
-        loop {
-            let course = &*self;
-            let assign = |attempt: u32, feedback: &[String]| course.assignment(step, attempt, &guidance, feedback);
-            let tried = attempts(self.cx, Cap::default(), before, vec![], assign).await;
-            before = tried.attempt;
-            for failed in &tried.failed {
-                let failure = &failed.failure;
-                self.error(&format!("{}: {} - {}", step.id.value, failure.class, failure.message));
+    /// An agent does the step, tried again as the class of its failure wants.
+    async fn by_agent(&mut self, work: &mut Work) -> Product {
+        let course = &*self;
+        let under_way = &*work;
+        let assign = |attempt: u32, feedback: &[String]| course.assignment(under_way, attempt, feedback);
+        let tried = attempts(self.cx, Cap::default(), work.attempts, vec![], assign).await;
+        work.attempts = tried.attempt;
+        for failed in &tried.failed {
+            let failure = &failed.failure;
+            self.error(&format!("{}: {} - {}", work.step.id.value, failure.class, failure.message));
+        }
+        let (report, fault) = match tried.result {
+            Ok(report) => {
+                let fault = unmet(&report, self.strict().then_some(&work.step));
+                (Some(report), fault)
             }
-            let failure = match tried.result.and_then(|report| holds(report)) {
-                Ok(report) => return self.done(step, report, before, escalation).await,
-                Err(failure) => failure,
-            };
-            let answer = self.ask(people::unexpected(step, &failure, &tried.failed)).await;
-            escalation = Some(Escalation {
-                trigger: failure.message.clone(),
-                action: "ESCALATE".into(),
-                severity: None,
-                target: "human".into(),
-                context: failure.class.to_string(),
-                human_response: response(&answer),
-            });
-            let ids = self.note_escalation(step, &failure, &answer).await;
-            match answer.choice.as_str() {
-                "retry" => guidance.extend(answer.text.filter(|t| !t.trim().is_empty())),
-                "skip" => {
-                    let summary = format!("Skipped by {}: {}", answer.by, failure.message);
-                    let (status, outputs) = (StepStatus::Skipped, Map::new());
-                    return Done { status, summary, outputs, ids, escalation, error: None, iteration: before };
-                }
-                _ => {
-                    let message = failure.message.clone();
-                    let error = Some(StepError { message: message.clone(), recoverable: false });
-                    let (status, outputs) = (StepStatus::Failed, Map::new());
-                    return Done { status, summary: message, outputs, ids, escalation, error, iteration: before };
-                }
-            }
+            Err(failure) => (None, Some(failure)),
+        };
+        if let Some(fault) = fault.as_ref().filter(|_| report.is_some()) {
+            self.error(&format!("{}: {} - {}", work.step.id.value, fault.class, fault.message));
+        }
+        let summary = report.as_ref().map(|r| r.summary.clone()).filter(|s| !s.is_empty());
+        if self.test() {
+            self.tell_writes(report.as_ref());
+        }
+        Product {
+            summary: summary.unwrap_or_else(|| "Done.".to_owned()),
+            outputs: report.as_ref().map(|r| r.outputs.clone()).unwrap_or_default(),
+            confidence: report.as_ref().and_then(|r| r.confidence),
+            triggers: report.as_ref().map(|r| r.triggers.clone()).unwrap_or_default(),
+            report,
+            failed: tried.failed,
+            fault,
+            by_person: None,
         }
     }
 
-    async fn done(&mut self, step: &Step, report: Report, attempt: u32, escalation: Option<Escalation>) -> Done {
-        let (decided, observed) = records::of_report(step, &self.start.actor, &report);
-        let ids = self.record(decided, observed).await;
-        let summary = if report.summary.is_empty() { "Done.".to_owned() } else { report.summary };
-        let status = StepStatus::Completed;
-        Done { status, summary, outputs: report.outputs, ids, escalation, error: None, iteration: attempt }
+    async fn close_done(&mut self, mut work: Work, product: Product) -> Next {
+        if let Some(report) = &product.report {
+            let (decided, observed) = records::of_report(&work.step, &self.start.actor, report);
+            let ids = self.record(decided, observed).await;
+            work.ids.add(ids);
+        }
+        let (id, name) = (work.step.id.value.clone(), work.step.name.value.clone());
+        self.close(work, StepStatus::Completed, &product.summary, None).await;
+        put(&mut self.results, (id, name, product.outputs));
+        Next::Forward
     }
 
-    async fn note_escalation(&mut self, step: &Step, failure: &Failure, answer: &Answer) -> RecordIds {
-        let event = |subject: String, value: String| Observed {
-            kind: ObservationType::Event,
-            observer: self.start.actor.clone(),
-            subject,
-            value: json!(value),
-        };
-        let observed = vec![
-            event(format!("Error in {}", step.name.value), failure.message.clone()),
-            event(format!("Escalation in {}", step.name.value), response(answer)),
-        ];
-        self.record(vec![], observed).await
+    async fn close_skipped(&mut self, work: Work, words: &str) -> Next {
+        self.close(work, StepStatus::Skipped, words, None).await;
+        Next::Forward
     }
 
-    fn assignment(&self, step: &Step, attempt: u32, guidance: &[String], feedback: &[String]) -> Assignment {
-        let role = step.ai_role.as_ref().map(|r| r.value.clone()).unwrap_or_default();
-        let inputs = self.instance.inputs_json();
-        let prompt = prompt::render(&prompt::Material {
-            work: self.title(),
-            step,
-            role: &role,
-            inputs: &inputs,
-            parameters: &self.instance.parameters,
-            results: &self.results,
-            answers: &self.answers,
-            guidance,
-            feedback,
-        });
-        let by_id = |parts: &[(String, String, Map<String, Value>)]| -> Map<String, Value> {
-            parts.iter().map(|(id, _, map)| (id.clone(), Value::Object(map.clone()))).collect()
+    /// The step leaves the straight line; what it had so far is kept.
+    async fn close_left(&mut self, work: Work, outputs: Map<String, Value>, next: Next) -> Next {
+        let (status, words, error) = match &next {
+            Next::Fail { why } => {
+                let error = StepError { message: why.clone(), recoverable: false };
+                (StepStatus::Failed, why.clone(), Some(error))
+            }
+            Next::Block { reason, .. } => (StepStatus::Escalated, reason.clone(), None),
+            Next::Forward | Next::Goto(_) => {
+                let words = work.escalation.as_ref().map(|e| e.trigger.clone()).unwrap_or_default();
+                (StepStatus::Escalated, words, None)
+            }
         };
-        let criteria = step.completion_criteria.iter().chain(&step.validation).map(|c| c.text.clone()).collect();
-        Assignment {
-            agents: vec![role.clone()],
-            title: step.name.value.clone(),
-            brief: Brief {
-                step: step.id.value.clone(),
-                role,
-                attempt,
-                prompt,
-                inputs: json!({"inputs": inputs, "steps": by_id(&self.results), "answers": by_id(&self.answers)}),
-                parameters: Value::Object(self.instance.parameters.clone()),
-                outputs_expected: self.definition.outputs.iter().map(|o| o.kind.value.clone()).collect(),
-                criteria,
-                triggers: step.triggers.iter().map(|t| t.condition.value.clone()).collect(),
-                feedback: feedback.to_vec(),
-                ..Brief::default()
-            },
-            required: vec![],
-            judge_all: false,
-            rehearsal: false,
+        self.partial = Some((work.step.id.value.clone(), outputs));
+        self.close(work, status, &words, error).await;
+        next
+    }
+
+    async fn skip(&mut self, step: &Step, words: &str) {
+        let started = self.cx.now().await;
+        let pass = self.passes.entry(step.id.value.clone()).or_insert(0);
+        *pass += 1;
+        let work = Work {
+            pattern: step.pattern.value,
+            step: step.clone(),
+            index: 0,
+            started,
+            pass: *pass,
+            attempts: 0,
+            guidance: vec![],
+            ids: RecordIds::default(),
+            escalation: None,
+        };
+        self.close(work, StepStatus::Skipped, words, None).await;
+    }
+
+    /// The step's record is in the log as soon as the step is over (PX-42).
+    async fn close(&mut self, work: Work, status: StepStatus, summary: &str, error: Option<StepError>) {
+        let record = StepRecord {
+            step_id: work.step.id.value.clone(),
+            step_name: work.step.name.value.clone(),
+            capability: work.step.capability.value,
+            pattern: work.step.pattern.value,
+            started: work.started,
+            completed: self.cx.now().await,
+            status,
+            outcome_summary: summary.to_owned(),
+            decisions: work.ids.decisions,
+            observations: work.ids.observations,
+            iteration: work.pass,
+            escalation: work.escalation,
+            error,
+        };
+        self.cx.record(&Fact::StepEnded(record.clone()));
+        self.steps.push(record);
+    }
+}
+
+impl Product {
+    fn of(summary: String, outputs: Map<String, Value>, said: Said) -> Product {
+        Product {
+            summary,
+            outputs,
+            confidence: None,
+            triggers: vec![],
+            report: None,
+            failed: vec![],
+            fault: None,
+            by_person: Some(said),
         }
     }
 }
 
-/// A step that its own agent calls partial, or whose criteria it says are not met, is not done (PX-62).
-fn holds(report: Report) -> Result<Report, Failure> {
+/// A step that its own agent calls partial, or whose criteria it says are not met, is not done (PX-62). Strictly
+/// taken, a criterion without an answer is not met either.
+fn unmet(report: &Report, strict: Option<&Step>) -> Option<Failure> {
     if report.status == Status::Partial {
         let what = format!("The step is only partly done: {}", report.summary);
-        return Err(Failure::new(Class::Contract, what));
+        return Some(Failure::new(Class::Invalid, what));
     }
-    let unmet: Vec<String> = report
+    let mut unmet: Vec<String> = report
         .criteria
         .iter()
         .filter(|c| !c.met)
@@ -260,11 +415,23 @@ fn holds(report: Report) -> Result<Report, Failure> {
             reason => format!("{} ({reason})", c.criterion),
         })
         .collect();
-    if unmet.is_empty() {
-        return Ok(report);
+    if let Some(step) = strict {
+        let all = step.completion_criteria.iter().chain(&step.validation);
+        let silent = all.filter(|c| !report.criteria.iter().any(|j| j.criterion == c.text));
+        unmet.extend(silent.map(|c| format!("{} (not judged)", c.text)));
     }
-    let what = format!("What had to be true at the end is not: {}", unmet.join("; "));
-    Err(Failure::new(Class::Contract, what))
+    if unmet.is_empty() {
+        return None;
+    }
+    Some(Failure::new(Class::Invalid, format!("Completion criteria not satisfied: {}", unmet.join("; "))))
+}
+
+/// Puts a part in, in place of an earlier one of the same step (E-15).
+fn put(parts: &mut Vec<Part>, part: Part) {
+    match parts.iter_mut().find(|(id, _, _)| *id == part.0) {
+        Some(old) => *old = part,
+        None => parts.push(part),
+    }
 }
 
 fn said(answer: &Answer) -> Map<String, Value> {
@@ -275,7 +442,8 @@ fn said(answer: &Answer) -> Map<String, Value> {
     said
 }
 
-fn response(answer: &Answer) -> String {
+/// An answer as records carry it.
+pub(super) fn response(answer: &Answer) -> String {
     match answer.text.as_deref().filter(|t| !t.trim().is_empty()) {
         Some(text) => format!("{}: {text}", answer.choice),
         None => answer.choice.clone(),
