@@ -1,12 +1,15 @@
 //! `seriatim resume`
 
 use seriatim_journal::NewSignal;
+use seriatim_journal::RunInfo;
 use seriatim_journal::SignalKind;
 use seriatim_journal::Status;
 use seriatim_journal::Target;
 
+use crate::answers::Answers;
 use crate::args::Context;
 use crate::commands::run::Asking;
+use crate::error::CommandError;
 use crate::error::Result;
 use crate::exit::Exit;
 use crate::render::run::View;
@@ -14,7 +17,7 @@ use crate::session::Session;
 
 /// Continue a run that waits or was interrupted
 ///
-/// Finished steps are not done again. A run that is over is shown, and its files are brought up to date.
+/// Finished steps are not done again. A run that is over is not continued; only its files are brought up to date.
 #[derive(clap::Args, Debug)]
 pub(crate) struct Resume {
     /// The run, or the beginning of its id
@@ -27,6 +30,9 @@ pub(crate) fn run(context: &Context, command: &Resume) -> Result<Exit> {
     let answers = command.asking.answers()?;
     let mut session = Session::open(context)?;
     let info = session.store.find(&command.run)?;
+    if info.status.is_finished() {
+        return over(context, session, &info);
+    }
     let lease = session.acquire(&info)?;
     if info.status == Status::Suspended {
         let signal = NewSignal {
@@ -44,4 +50,14 @@ pub(crate) fn run(context: &Context, command: &Resume) -> Result<Exit> {
     let exit = View::after(&session.store, outcome)?.show(&context.ui, &session.workspace);
     session.close();
     Ok(exit)
+}
+
+/// A run that is over has nothing to continue; files that fell behind when the engine died are mended.
+fn over(context: &Context, mut session: Session, info: &RunInfo) -> Result<Exit> {
+    let lease = session.acquire(info)?;
+    let mut face = session.face(&context.ui, Answers::default(), true);
+    session.drive(lease, &mut face)?;
+    session.close();
+    Err(CommandError::usage(format!("run {} is over already: it is {}", info.name, info.status))
+        .hint(format!("`seriatim show {}` tells how it ended", info.name)))
 }

@@ -1,6 +1,7 @@
 //! A run as people and machines see it when a command lets go of it.
 
 use seriatim_core::finding::has_errors;
+use seriatim_core::projection::Fact;
 use seriatim_core::question::Question;
 use seriatim_engine::drive::History;
 use seriatim_engine::drive::Left;
@@ -21,6 +22,18 @@ use crate::ui::Tone;
 use crate::ui::Ui;
 use crate::ui::tone;
 use crate::workspace::Workspace;
+
+/// Why a suspended run was put off.
+fn put_off(facts: &[Fact]) -> String {
+    let last = facts.iter().rev().map(|f| &f.data).find(|d| d["fact"] == "flow_changed");
+    match last.and_then(|d| d["reason"].as_str()) {
+        Some(reason) => format!("Put off: {reason}. Continue it once that is settled."),
+        None => "Suspended; it can be continued.".to_owned(),
+    }
+}
+
+/// How many files people are shown by name.
+const FILES_SHOWN: usize = 5;
 
 /// What there is to say about a run.
 pub(crate) struct View {
@@ -95,7 +108,7 @@ impl View {
             (Some(holder), _) => format!("Under way, held by {holder}."),
             (None, false) => format!("Waiting for an answer: {}.", view.info.waiting_for),
             (None, true) if view.info.interrupted => "Interrupted; it can be continued.".to_owned(),
-            (None, true) => "Suspended; it can be continued.".to_owned(),
+            (None, true) => put_off(&history.facts),
         };
         Ok(view)
     }
@@ -142,8 +155,11 @@ impl View {
             _ => Tone::Bad,
         };
         ui.say(format!("\n{} {}", tone(tone_of_exit, format!("{}:", self.info.status)), self.message));
-        for file in &self.files {
+        for file in self.files.iter().take(FILES_SHOWN) {
             ui.tell(format!("  {}", tone(Tone::Faint, file)));
+        }
+        if self.files.len() > FILES_SHOWN {
+            ui.tell(tone(Tone::Faint, format!("  ... and {} more files", self.files.len() - FILES_SHOWN)));
         }
         let name = &self.info.name;
         if !self.info.status.is_finished() {

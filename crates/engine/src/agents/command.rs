@@ -16,6 +16,7 @@ use seriatim_flows::request::Assignment;
 use super::REPORT_BYTES_MAX;
 use super::demand;
 use super::judge;
+use super::rehearsal;
 use crate::hands::files::FileError;
 use crate::hands::files::Write;
 use crate::hands::process::DEFAULT_ENVIRONMENT;
@@ -57,9 +58,20 @@ pub(super) fn attempt(
     let desk = Desk::of(hands, job);
     let laid = lay(hands, job, assignment, agent, &desk).map_err(|e| storage(&e));
     let result = laid.and_then(|brief| {
-        let spawn = spawn(hands, job, &brief, agent, argv, &desk);
+        let mut spawn = spawn(hands, job, &brief, agent, argv, &desk);
+        let copy = desk.folder.join("workspace");
+        if assignment.rehearsal {
+            rehearsal::copy(hands.files.as_ref(), hands.workspace.root(), &copy).map_err(|e| storage(&e))?;
+            spawn.cwd.clone_from(&copy);
+            spawn.env.push(("SERIATIM_TEST_MODE".to_owned(), "1".to_owned()));
+        }
         let ended = hands.processes.run(&spawn, watch).map_err(|e| not_started(&e))?;
-        judge_attempt(hands, assignment, agent, &desk, &ended)
+        let report = judge_attempt(hands, assignment, agent, &desk, &ended)?;
+        if !assignment.rehearsal {
+            return Ok(report);
+        }
+        let paths = rehearsal::changes(hands.files.as_ref(), hands.workspace.root(), &copy);
+        Ok(rehearsal::tell(report, paths.map_err(|e| storage(&e))?))
     });
     // The desk may hold what must not be kept (a token in a report): it is cleared whatever happened.
     let _ = remove_all(hands.files.as_ref(), &desk.folder);

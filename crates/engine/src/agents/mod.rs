@@ -1,6 +1,7 @@
 //! Agents: judgement from outside, through one protocol.
 
 mod command;
+mod rehearsal;
 mod scripted;
 
 use seriatim_core::config::Agent;

@@ -11,6 +11,7 @@ use serde_json::Value;
 
 use super::demand;
 use super::judge;
+use super::rehearsal;
 use crate::hands::files::Write;
 use crate::job::Job;
 use crate::perform::Hands;
@@ -66,7 +67,7 @@ pub(super) fn attempt(
         let what = format!("the script {script} has no line left for `{}`", assignment.title);
         return Err(Failure::new(Class::Contract, what));
     };
-    for (name, text) in &line.write {
+    for (name, text) in line.write.iter().filter(|_| !assignment.rehearsal) {
         let target = hands.workspace.resolve(name).map_err(|e| file_failure(&e))?;
         hands.files.write(&target, text.as_bytes(), Write::REBUILDABLE).map_err(|e| file_failure(&e))?;
     }
@@ -75,7 +76,11 @@ pub(super) fn attempt(
         feedback: problems.clone(),
         ..Failure::new(Class::Invalid, format!("its report cannot be used: {}", problems.join("; ")))
     })?;
-    judge(report)
+    let report = judge(report)?;
+    if !assignment.rehearsal {
+        return Ok(report);
+    }
+    Ok(rehearsal::tell(report, line.write.iter().map(|(path, _)| path.clone()).collect()))
 }
 
 /// The first line that fits and is not used up. What earlier calls used follows from the calls themselves, so a

@@ -1,6 +1,8 @@
 //! Writing projections: atomically, only what changed, and never over somebody else's edit without keeping it.
 
 use std::collections::BTreeMap;
+use std::collections::BTreeSet;
+use std::path::Path;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -63,6 +65,15 @@ impl Disk {
         Ok(self.workspace.relative(&kept).unwrap_or_else(|| kept.display().to_string()))
     }
 
+    /// Removes what an engine that died left half written beside the files of a run.
+    fn clear_temporary<'p>(&self, paths: impl Iterator<Item = &'p String>) {
+        let folders: BTreeSet<_> = paths.filter_map(|path| Path::new(path).parent()).collect();
+        for folder in folders.into_iter().filter_map(|folder| self.workspace.resolve(Path::new(".").join(folder)).ok()) {
+            // It does no harm where it stays.
+            let _ = self.files.clear_temporary(&folder);
+        }
+    }
+
     /// Brings the files of a run up to what its journal says; tells about edits that were not ours.
     pub(super) fn mend(
         &self,
@@ -71,8 +82,10 @@ impl Disk {
         facts: &[Fact],
         listener: &mut dyn Listener,
     ) -> Result<Vec<String>, FileError> {
+        let images = images_of(flow, input, facts);
+        self.clear_temporary(images.keys());
         let mut paths = Vec::new();
-        for (path, wanted) in images_of(flow, input, facts) {
+        for (path, wanted) in images {
             let found = self.hash(&path)?;
             if let Some((hash, bytes)) = &found {
                 if *hash == Hash::of(wanted.as_bytes()) {

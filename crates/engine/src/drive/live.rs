@@ -36,6 +36,8 @@ pub(super) struct Opened {
     pub(super) hash: Hash,
     pub(super) at: Utc,
     pub(super) place: Where,
+    /// How many agent calls the run had made before this one.
+    pub(super) calls_before: usize,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -102,7 +104,7 @@ impl Live {
             run_name: self.name.clone(),
             request: opened.request.clone(),
             at: opened.at,
-            earlier: self.agents.clone(),
+            earlier: self.agents.iter().take(opened.calls_before).cloned().collect(),
         }
     }
 
@@ -187,7 +189,9 @@ impl Live {
             }
             return Ok(false);
         }
-        let mut opened = Opened { request: call.request, hash: call.hash, at: now, place: Where::New };
+        let calls_before = self.agents.len();
+        let mut opened =
+            Opened { request: call.request, hash: call.hash, at: now, place: Where::New, calls_before };
         let question = is_human(&opened.request);
         if let Some(row) = open_row(door, &call.key, &opened.request, question.as_ref()) {
             rows.push(row);

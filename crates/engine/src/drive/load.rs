@@ -182,7 +182,8 @@ pub(super) fn take_up(
             history.past.0.insert(key.clone(), (hash, Known::Done(body.as_bytes().to_vec())));
             entries.push(NewEntry { kind: Kind::Outcome, key: key.clone(), request: hash, at: now, body });
         }
-        opened.insert(key, (Opened { request, hash, at, place }, crashed));
+        let calls_before = history.agents.len();
+        opened.insert(key, (Opened { request, hash, at, place, calls_before }, crashed));
     }
     let ended = history.ended.take();
     let run = history.coroutine(flow, input.clone());

@@ -137,15 +137,25 @@ impl<'a> Driver<'a> {
     pub fn take_up(&mut self, lease: Lease, info: &RunInfo) -> Result<(), Error> {
         let config = self.config.clone();
         let is_human = |request: &Request| human(&config, request);
-        let taken = load::take_up(self.store, lease, info, self.schedule, &is_human)?;
+        let mut taken = load::take_up(self.store, lease.clone(), info, self.schedule, &is_human)?;
+        // What the projector has to say so far is what the files are mended to.
+        taken.live.projector.changed();
+        let ended = taken.live.ended.take();
         self.live.insert(info.id, taken.live);
         // Its files may be behind, or changed by somebody else.
-        match self.disk.mend(taken.flow, &taken.input, &taken.facts, self.listener) {
-            Ok(paths) => {
+        let mended = self.disk.mend(taken.flow, &taken.input, &taken.facts, self.listener);
+        match (mended, ended) {
+            (Ok(paths), None) => {
                 self.files.insert(info.id, paths);
                 Ok(())
             }
-            Err(trouble) => self.let_go(info.id, Left::Stuck(trouble.to_string())),
+            (Err(trouble), None) => self.let_go(info.id, Left::Stuck(trouble.to_string())),
+            // It was over before: only its files had to be looked after.
+            (mended, Some(ended)) => {
+                self.store.commit(&[Append { release: true, ..Append::to(&lease) }])?;
+                self.forget(info.id, mended.map_or_else(|e| Left::Stuck(e.to_string()), |_| Left::Ended(ended)));
+                Ok(())
+            }
         }
     }
 
@@ -220,11 +230,6 @@ impl<'a> Driver<'a> {
 
     fn step(&mut self, run: RunRef, now: Utc) -> Result<Option<(Append, Step)>, NoStep> {
         let Some(live) = self.live.get_mut(&run) else { return Ok(None) };
-        if let Some(ended) = live.ended.take() {
-            // It was over before: only its files had to be looked after.
-            self.forget(run, Left::Ended(ended));
-            return Ok(None);
-        }
         let (config, schedule) = (&self.config, &mut *self.schedule);
         let is_human = |request: &Request| human(config, request);
         let mut inline = |job: &crate::job::Job| schedule.inline(job);
