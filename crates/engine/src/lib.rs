@@ -5,6 +5,7 @@
 
 pub mod agents;
 pub mod condition;
+pub mod copies;
 pub mod drive;
 pub mod hands;
 mod ids;
@@ -12,6 +13,7 @@ pub mod job;
 pub mod listen;
 pub mod perform;
 pub mod schedule;
+pub mod sim;
 
 /// The first argument by which a program that uses this engine becomes the supervisor of an agent.
 pub const SUPERVISE: &str = hands::supervise::ARGUMENT;

@@ -22,6 +22,7 @@ use serde::Serialize;
 
 use crate::agents;
 use crate::condition;
+use crate::copies;
 use crate::hands::clock::Clock;
 use crate::hands::files::FileError;
 use crate::hands::files;
@@ -75,6 +76,8 @@ pub fn perform(hands: &Hands, job: &Job, watch: &dyn Watch) -> Result<Vec<u8>, S
         Request::Look { paths } => Ok(json(&paths.iter().map(|p| is_there(hands, p)).collect::<Vec<_>>())),
         Request::Compute(wanted) => Ok(json(&condition::compute(wanted))),
         Request::Now => Ok(json(&hands.clock.now())),
+        Request::Snapshot { scope } => outcome(copies::take(hands, job, scope)),
+        Request::Restore { id } => outcome(copies::restore(hands, id)),
         other => {
             let what = format!("`{}` is not performed by the hands", other.name());
             outcome::<()>(Err(Failure::new(Class::Contract, what)))
@@ -175,6 +178,23 @@ fn edit_file(hands: &Hands, wanted: &EditFile) -> Result<Edited, FileError> {
     }
     let how = Write::DURABLE.expecting(files::Expect::Hash(hash));
     Ok(Edited { hash: hands.files.write(&path, text.as_bytes(), how)?, foreign })
+}
+
+/// Clears what an interrupted attempt at a job left behind: processes, its desk, and files that were being written.
+pub(crate) fn clear(hands: &Hands, job: &Job) {
+    hands.processes.sweep(&job.marker());
+    // All of this does no harm where it stays; the attempt itself is what matters.
+    let _ = remove_all(hands.files.as_ref(), &hands.scratch.join(job.file_name()));
+    let written = match &job.request {
+        Request::Write(file) => Path::new(&file.path).parent(),
+        Request::Edit(file) => Path::new(&file.path).parent(),
+        Request::Ids(wanted) => Some(Path::new(&wanted.folder)),
+        _ => None,
+    };
+    let folder = written.map(|folder| hands.workspace.resolve(Path::new(".").join(folder)));
+    if let Some(Ok(folder)) = folder {
+        let _ = hands.files.clear_temporary(&folder);
+    }
 }
 
 /// Removes a folder and all that is in it.

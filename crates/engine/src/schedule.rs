@@ -20,8 +20,8 @@ use crate::job::Address;
 use crate::job::Job;
 use crate::perform::Hands;
 use crate::perform::Stuck;
+use crate::perform::clear;
 use crate::perform::perform;
-use crate::perform::remove_all;
 
 /// What the driver hears while it waits.
 #[derive(Debug)]
@@ -145,8 +145,7 @@ impl Schedule for Threads {
     }
 
     fn clear(&mut self, job: &Job) {
-        self.hands.processes.sweep(&job.marker());
-        let _ = remove_all(self.hands.files.as_ref(), &self.hands.scratch.join(job.file_name()));
+        clear(&self.hands, job);
     }
 
     fn busy(&self) -> usize {
