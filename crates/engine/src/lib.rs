@@ -12,6 +12,7 @@ mod ids;
 pub mod job;
 pub mod listen;
 pub mod perform;
+mod repository;
 pub mod schedule;
 pub mod sim;
 

@@ -39,6 +39,7 @@ use crate::hands::process::Watch;
 use crate::hands::process::environment;
 use crate::ids;
 use crate::job::Job;
+use crate::repository;
 
 /// Documents and state files larger than this are not read.
 const READ_BYTES_MAX: u64 = 16 << 20;
@@ -74,6 +75,8 @@ pub fn perform(hands: &Hands, job: &Job, watch: &dyn Watch) -> Result<Vec<u8>, S
         Request::Edit(edit) => outcome(lift(edit_file(hands, edit))?),
         Request::Ids(wanted) => Ok(json(&ids::reserve(hands, job, wanted).map_err(|e| Stuck(e.to_string()))?)),
         Request::Look { paths } => Ok(json(&paths.iter().map(|p| is_there(hands, p)).collect::<Vec<_>>())),
+        Request::Survey(wanted) => Ok(json(&repository::survey(hands, wanted))),
+        Request::Git(call) => outcome(repository::perform(hands, job, call)),
         Request::Compute(wanted) => Ok(json(&condition::compute(wanted))),
         Request::Now => Ok(json(&hands.clock.now())),
         Request::Snapshot { scope } => outcome(copies::take(hands, job, scope)),

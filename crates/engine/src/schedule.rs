@@ -112,7 +112,7 @@ impl Schedule for Threads {
     fn inline(&mut self, job: &Job) -> Option<Result<Vec<u8>, Stuck>> {
         let harmless = matches!(
             job.request,
-            Request::Now | Request::Read(_) | Request::Look { .. } | Request::Compute(_)
+            Request::Now | Request::Read(_) | Request::Look { .. } | Request::Survey(_) | Request::Compute(_)
         );
         harmless.then(|| perform(&self.hands, job, &self.watch(&job.address, None)))
     }

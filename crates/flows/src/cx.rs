@@ -22,15 +22,22 @@ use crate::request::Assignment;
 use crate::request::Command;
 use crate::request::Computed;
 use crate::request::Conditions;
+use crate::request::Delivered;
+use crate::request::Delivery;
+use crate::request::Difference;
 use crate::request::Done;
 use crate::request::EditFile;
 use crate::request::Edited;
 use crate::request::FreshIds;
+use crate::request::GitCall;
 use crate::request::Ran;
 use crate::request::ReadFile;
 use crate::request::Request;
 use crate::request::SetField;
 use crate::request::Signal;
+use crate::request::Stand;
+use crate::request::Survey;
+use crate::request::Surveyed;
 use crate::request::Text;
 use crate::request::Transition;
 use crate::request::WriteFile;
@@ -134,6 +141,26 @@ impl Cx {
     /// Which of these files exist.
     pub async fn look(&self, paths: Vec<String>) -> Vec<bool> {
         self.call(Request::Look { paths }).await
+    }
+
+    /// Names in folders and numbers of lines.
+    pub async fn survey(&self, folders: Vec<String>, files: Vec<String>) -> Surveyed {
+        self.call(Request::Survey(Survey { folders, files })).await
+    }
+
+    /// Where the repository stands.
+    pub async fn stand(&self) -> Done<Stand> {
+        self.call(Request::Git(GitCall::Stand)).await
+    }
+
+    /// What differs between a tree and the files as they are.
+    pub async fn changes(&self, since: &str, limit_bytes: u64) -> Done<Difference> {
+        self.call(Request::Git(GitCall::Changes { since: since.to_owned(), limit_bytes })).await
+    }
+
+    /// Commits, merges or pushes what was approved.
+    pub async fn deliver(&self, delivery: Delivery) -> Done<Delivered> {
+        self.call(Request::Git(GitCall::Deliver(delivery))).await
     }
 
     /// Computes conditions over some facts.

@@ -32,6 +32,10 @@ pub enum Request {
     Edit(EditFile),
     /// Which of these files exist.
     Look { paths: Vec<String> },
+    /// What is in a folder, and how many lines files have.
+    Survey(Survey),
+    /// Something of the repository.
+    Git(GitCall),
     /// Conditions in CEL over some facts.
     Compute(Conditions),
     /// The time.
@@ -75,6 +79,8 @@ impl Request {
             Request::Write(_) => "write",
             Request::Edit(_) => "edit",
             Request::Look { .. } => "look",
+            Request::Survey(_) => "survey",
+            Request::Git(_) => "git",
             Request::Compute(_) => "compute",
             Request::Now => "now",
             Request::Sleep { .. } => "sleep",
@@ -207,6 +213,99 @@ pub struct Edited {
     /// Somebody else had changed the file since.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub foreign: bool,
+}
+
+/// A look at the workspace without the content of its files.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Survey {
+    /// Folders whose entries are wanted.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub folders: Vec<String>,
+    /// Files whose number of lines is wanted.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub files: Vec<String>,
+}
+
+/// What a look found.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Surveyed {
+    /// Names in each folder that was asked for, sorted; none where there is no such folder.
+    pub folders: Vec<Vec<String>>,
+    /// Lines of each file that was asked for; nothing where it is not there or not text.
+    pub files: Vec<Option<u64>>,
+}
+
+/// What is asked of the repository.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "git", rename_all = "snake_case")]
+pub enum GitCall {
+    /// Where it stands.
+    Stand,
+    /// What differs between a tree or commit and the files as they are.
+    Changes { since: String, limit_bytes: u64 },
+    /// Brings work where it belongs. The tree must be the one that was approved.
+    Deliver(Delivery),
+}
+
+/// Where a repository stands.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Stand {
+    pub head: Option<String>,
+    pub branch: Option<String>,
+    /// The tree that the files as they are would make.
+    pub tree: String,
+    pub remote: Option<String>,
+}
+
+/// One file that differs.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct FileChange {
+    pub path: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub old_path: Option<String>,
+    pub kind: String,
+    pub added: u64,
+    pub deleted: u64,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub binary: bool,
+}
+
+/// What differs, with the text of the difference as far as it fits.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Difference {
+    pub files: Vec<FileChange>,
+    pub diff: String,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub cut: bool,
+}
+
+/// How work is brought home.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum How {
+    Commit,
+    Merge,
+    Squash,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Delivery {
+    pub how: How,
+    pub message: String,
+    pub trailers: Vec<(String, String)>,
+    pub paths: Vec<String>,
+    /// The tree that was approved.
+    pub tree: String,
+    /// The branch for a merge.
+    pub branch: String,
+    pub push: bool,
+}
+
+/// What became of it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Delivered {
+    pub commit: String,
+    pub pushed: bool,
 }
 
 /// Conditions to compute, and what they are about.

@@ -13,6 +13,7 @@
 
 mod changes;
 mod commit;
+mod deliver;
 mod status;
 mod tree;
 mod worktree;

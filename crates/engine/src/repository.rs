@@ -1,0 +1,129 @@
+//! What flows ask of the repository and the tree, through the hands.
+
+use seriatim_core::failure::Class;
+use seriatim_core::failure::Failure;
+use seriatim_flows::request::Delivered;
+use seriatim_flows::request::Delivery;
+use seriatim_flows::request::Difference;
+use seriatim_flows::request::FileChange;
+use seriatim_flows::request::GitCall;
+use seriatim_flows::request::How;
+use seriatim_flows::request::Stand;
+use seriatim_flows::request::Survey;
+use seriatim_flows::request::Surveyed;
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::hands::files;
+use crate::hands::git::Change;
+use crate::hands::git::Commit;
+use crate::hands::git::Git;
+use crate::hands::git::GitError;
+use crate::job::Job;
+use crate::perform::Hands;
+
+/// Where our own index and objects lie.
+const PRIVATE: &str = ".seriatim/git";
+/// By this trailer a delivery is found again after a crash.
+const TRAILER: &str = "Seriatim-Delivery";
+/// Larger files are not counted line by line.
+const COUNTED_BYTES_MAX: u64 = 16 << 20;
+
+fn git(hands: &Hands) -> Git<'_> {
+    Git::new(hands.processes.as_ref(), hands.files.as_ref(), hands.workspace.clone(), PRIVATE)
+}
+
+fn failure(error: GitError) -> Failure {
+    let class = match &error {
+        GitError::Deadline { .. } => Class::Transport,
+        GitError::Hook { .. } => Class::Denied,
+        GitError::File(_) => Class::Storage,
+        _ => Class::Contract,
+    };
+    Failure::new(class, error.to_string())
+}
+
+/// Performs a call on the repository; the outcome is of the type that the call has.
+pub(crate) fn perform(hands: &Hands, job: &Job, call: &GitCall) -> Result<Value, Failure> {
+    match call {
+        GitCall::Stand => stand(&git(hands)).map(value).map_err(failure),
+        GitCall::Changes { since, limit_bytes } => changes(&git(hands), since, *limit_bytes).map(value).map_err(failure),
+        GitCall::Deliver(delivery) => deliver(&git(hands), job, delivery).map(value),
+    }
+}
+
+fn value(outcome: impl Serialize) -> Value {
+    serde_json::to_value(outcome).unwrap_or_default()
+}
+
+fn stand(git: &Git<'_>) -> Result<Stand, GitError> {
+    Ok(Stand { head: git.head()?, branch: git.branch()?, tree: git.tree()?, remote: git.remote()? })
+}
+
+fn changes(git: &Git<'_>, since: &str, limit_bytes: u64) -> Result<Difference, GitError> {
+    let files = git.changes_since(Some(since))?.into_iter().map(change).collect();
+    let limit = usize::try_from(limit_bytes).unwrap_or(usize::MAX);
+    let diff = git.diff_since(Some(since), &[], limit)?;
+    Ok(Difference { files, diff: diff.text, cut: diff.cut })
+}
+
+fn change(change: Change) -> FileChange {
+    FileChange {
+        kind: format!("{:?}", change.kind).to_lowercase(),
+        path: change.path,
+        old_path: change.old_path,
+        added: change.added,
+        deleted: change.deleted,
+        binary: change.binary,
+    }
+}
+
+/// The approval is for one tree. A delivery that was made before the engine died is not made again.
+fn deliver(git: &Git<'_>, job: &Job, delivery: &Delivery) -> Result<Delivered, Failure> {
+    let marker = job.marker();
+    let known = git.commit_with_trailer(TRAILER, &marker).map_err(failure)?;
+    let commit = match known {
+        Some(id) => id,
+        None => {
+            if git.tree().map_err(failure)? != delivery.tree {
+                return Err(Failure::new(Class::Denied, "the files have changed since they were approved"));
+            }
+            let mut trailers = delivery.trailers.clone();
+            trailers.push((TRAILER.to_owned(), marker));
+            let commit =
+                Commit { paths: delivery.paths.clone(), message: delivery.message.clone(), trailers };
+            let committed = match delivery.how {
+                How::Commit | How::Squash => git.commit(&commit),
+                How::Merge => git.commit_and_merge(&commit, &delivery.branch),
+            };
+            committed.map_err(failure)?.id
+        }
+    };
+    let mut pushed = false;
+    if delivery.push
+        && let Some(remote) = git.remote().map_err(failure)?
+    {
+        git.push(&remote).map_err(|e| Failure::new(Class::Transport, format!("it was committed, but not pushed: {e}")))?;
+        pushed = true;
+    }
+    Ok(Delivered { commit, pushed })
+}
+
+/// Names in folders and numbers of lines.
+pub(crate) fn survey(hands: &Hands, wanted: &Survey) -> Surveyed {
+    let names = |folder: &String| {
+        let place = hands.workspace.resolve(folder).ok()?;
+        let listed = hands.files.list(&place).ok()?;
+        Some(listed.into_iter().filter(|(_, e)| e.kind == files::Kind::File).map(|(name, _)| name).collect())
+    };
+    let lines = |file: &String| {
+        let place = hands.workspace.resolve(file).ok()?;
+        let found = hands.files.read(&place, COUNTED_BYTES_MAX).ok()?;
+        let text = String::from_utf8(found.bytes).ok()?;
+        Some(text.lines().count() as u64)
+    };
+    Surveyed {
+        folders: wanted.folders.iter().map(|f| names(f).unwrap_or_default()).collect(),
+        files: wanted.files.iter().map(lines).collect(),
+    }
+}
