@@ -9,6 +9,7 @@ mod exit;
 mod processes;
 mod progress;
 mod prompt;
+mod record;
 mod render;
 mod session;
 mod ui;

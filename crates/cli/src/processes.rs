@@ -4,6 +4,8 @@ use std::path::Path;
 use std::path::PathBuf;
 
 use seriatim_core::process::Definition;
+use seriatim_core::process::Purpose;
+use seriatim_core::process::result;
 
 /// Folders that never hold definitions, or hold too much to look through.
 const PASSED_OVER: [&str; 6] = [".git", ".seriatim", "target", "node_modules", "vendor", ".dialogue"];
@@ -27,6 +29,8 @@ pub(crate) struct Found {
     pub(crate) id: String,
     pub(crate) name: String,
     pub(crate) steps: usize,
+    pub(crate) phase: Option<u32>,
+    pub(crate) purpose: Purpose,
 }
 
 /// Every definition in the workspace, by path: `process-*.yaml` anywhere, and all YAML in folders named `processes`.
@@ -60,10 +64,12 @@ fn read(root: &Path, path: &PathBuf) -> Option<Found> {
     }
     let definition = Definition::parse(&std::fs::read(path).ok()?).0?;
     Some(Found {
+        steps: definition.steps.len(),
+        phase: definition.phase.as_ref().map(|p| p.value),
+        purpose: result::purpose(&definition),
         path: path.strip_prefix(root).ok()?.to_string_lossy().into_owned(),
         id: definition.id.value,
         name: definition.name.value,
-        steps: definition.steps.len(),
     })
 }
 

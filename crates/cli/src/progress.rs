@@ -97,9 +97,10 @@ impl Progress {
 
 fn describe(work: &Work) -> String {
     let seconds = work.since.elapsed().as_secs();
-    let mut text = format!("{} · {}", work.title, span_in_words(seconds * 1000));
+    let since = if seconds == 0 { "just begun".to_owned() } else { span_in_words(seconds * 1000) };
+    let mut text = format!("{} · {since}", work.title);
     if let Some(at_most) = work.at_most_ms {
-        text.push_str(&format!(" of at most {}", span_in_words(at_most)));
+        text.push_str(&format!(", at most {}", span_in_words(at_most)));
     }
     if !work.last.is_empty() {
         text.push_str(&format!(" · {}", work.last));

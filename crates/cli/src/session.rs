@@ -204,6 +204,9 @@ impl Session {
     /// Leaves the store tidy: the last one out moves its log into the database.
     pub(crate) fn close(self) {
         drop(self.holder);
+        // Empty by now, unless another process works in the same workspace; then it stays.
+        let _ = std::fs::remove_dir(&self.hands.scratch);
+        let _ = self.hands.scratch.parent().map(std::fs::remove_dir);
         let _ = self.store.close();
     }
 

@@ -68,13 +68,6 @@ impl Ui {
         let _ = writeln!(anstream::stderr(), "{} {line}", tone(Tone::Attention, "warning:"));
     }
 
-    /// More talk, with `--verbose` only.
-    pub(crate) fn detail(&self, line: impl Display) {
-        if self.verbose {
-            let _ = writeln!(anstream::stderr(), "{}", tone(Tone::Faint, line));
-        }
-    }
-
     /// The one document of JSON mode.
     pub(crate) fn document(&self, document: &impl Serialize) {
         if self.json {

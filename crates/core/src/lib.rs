@@ -8,6 +8,7 @@ pub mod chain;
 pub mod check;
 pub mod closest;
 pub mod config;
+pub mod cycle;
 pub mod doc;
 pub mod failure;
 pub mod finding;

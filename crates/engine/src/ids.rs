@@ -4,11 +4,16 @@
 //! file holds a single comment with the call that reserved it, so that a call done again after a crash finds
 //! its own ids and leaves no empty files behind.
 
+use std::collections::BTreeSet;
+
 use seriatim_flows::request::FreshIds;
 
 use crate::hands::files::Expect;
 use crate::hands::files::FileError;
+use crate::hands::files::Files;
 use crate::hands::files::Write;
+use crate::hands::paths::Workspace;
+use crate::hands::paths::decode_name;
 use crate::job::Job;
 use crate::perform::Hands;
 
@@ -50,4 +55,32 @@ pub(crate) fn reserve(hands: &Hands, job: &Job, wanted: &FreshIds) -> Result<Vec
         }
     }
     Ok(ids)
+}
+
+/// Gives back what these calls reserved and nothing came of, because the run was cancelled in between. A call goes by
+/// the marker of its job.
+pub(crate) fn release(
+    files: &dyn Files,
+    workspace: &Workspace,
+    calls: &[(String, FreshIds)],
+) -> Result<(), FileError> {
+    let marks: BTreeSet<String> = calls.iter().map(|(marker, _)| placeholder(marker)).collect();
+    let folders: BTreeSet<&str> = calls.iter().map(|(_, wanted)| wanted.folder.as_str()).collect();
+    for folder in folders {
+        let folder = workspace.resolve(folder)?;
+        if files.look(&folder)?.is_none() {
+            continue;
+        }
+        for (name, entry) in files.list(&folder)? {
+            let Some(name) = decode_name(&name).filter(|_| entry.size_bytes <= PLACEHOLDER_BYTES_MAX) else {
+                continue;
+            };
+            let path = folder.join(name);
+            let found = files.read(&path, PLACEHOLDER_BYTES_MAX);
+            if found.is_ok_and(|found| marks.iter().any(|mark| found.bytes == mark.as_bytes())) {
+                files.remove(&path)?;
+            }
+        }
+    }
+    Ok(())
 }

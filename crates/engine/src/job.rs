@@ -20,7 +20,7 @@ pub struct Job {
     pub request: Request,
     /// When the request was journalled.
     pub at: Utc,
-    /// Step and role of the agent calls that this run made before, in order.
+    /// Step and role of the agent calls that this run made before, in order, without those that were cut off.
     pub earlier: Vec<(String, String)>,
 }
 

@@ -68,7 +68,7 @@ pub struct Stuck(pub String);
 /// Performs one job. Blocking; called on a thread of its own, or by the simulation.
 pub fn perform(hands: &Hands, job: &Job, watch: &dyn Watch) -> Result<Vec<u8>, Stuck> {
     match &job.request {
-        Request::Agent(assignment) => outcome(agents::attempt(hands, job, assignment, watch)),
+        Request::Agent(assignment) => outcome(agents::attempt(hands, job, assignment, watch)?),
         Request::Exec(command) => outcome(exec(hands, job, command, watch)),
         Request::Read(file) => outcome(read(hands, &file.path)),
         Request::Write(file) => outcome(lift(write(hands, file))?),
@@ -98,7 +98,7 @@ fn outcome<T: Serialize>(result: Result<T, Failure>) -> Result<Vec<u8>, Stuck> {
 }
 
 /// A full or read-only disk is not the flow's to handle.
-fn lift<T>(result: Result<T, FileError>) -> Result<Result<T, Failure>, Stuck> {
+pub(crate) fn lift<T>(result: Result<T, FileError>) -> Result<Result<T, Failure>, Stuck> {
     match result {
         Err(e) if is_storage(&e) => Err(Stuck(e.to_string())),
         other => Ok(other.map_err(|e| file_failure(&e))),

@@ -1,5 +1,9 @@
 //! Appending: one transaction for any number of runs, one durable write for all of them.
 
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+
+use rusqlite::Statement;
 use rusqlite::params;
 use seriatim_core::chain;
 use seriatim_core::chain::Header;
@@ -10,6 +14,7 @@ use crate::calls::OpenCall;
 use crate::door::Door;
 use crate::entry::Kind;
 use crate::entry::NewEntry;
+use crate::error::At;
 use crate::error::Error;
 use crate::flaw::Flaw;
 use crate::holder::HolderInfo;
@@ -88,12 +93,62 @@ pub struct Done {
     pub opened: Vec<String>,
 }
 
+/// Where the runs stand that this process is writing, so that they need not be read again for every append.
+///
+/// What is kept here is what stands in the store: it is thrown away when another connection has written, when this
+/// one does anything but append, and when a commit fails.
+#[derive(Default)]
+pub(crate) struct Standings {
+    /// The state of the database that they were read from.
+    version: i64,
+    runs: BTreeMap<RunRef, Standing>,
+}
+
+struct Standing {
+    row: RunRow,
+    tip: Tip,
+}
+
+impl Standings {
+    /// Within a transaction: forgets everything if anybody else has written since.
+    fn refresh(&mut self, session: &Session<'_>) -> Result<(), Error> {
+        let version = session.one("PRAGMA data_version", [], |row| row.get(0))?;
+        if std::mem::replace(&mut self.version, version) != version {
+            self.runs.clear();
+        }
+        Ok(())
+    }
+
+    fn of(&mut self, session: &Session<'_>, run: RunRef) -> Result<Result<&mut Standing, Flaw>, Error> {
+        match self.runs.entry(run) {
+            Entry::Occupied(known) => Ok(Ok(known.into_mut())),
+            Entry::Vacant(place) => {
+                let row = match RunRow::read(session, run)? {
+                    Ok(row) => row,
+                    Err(flaw) => return Ok(Err(flaw)),
+                };
+                let tip = Tip::read(session, run)?;
+                Ok(row.agrees_with(&tip).map(|()| place.insert(Standing { row, tip })))
+            }
+        }
+    }
+}
+
 impl Store {
     /// Makes all of `batch` durable at once. A run whose lease has passed on is left out and reported; the
     /// others are written.
     pub fn commit(&mut self, batch: &[Append]) -> Result<Vec<Committed>, Error> {
         let door = self.door().clone();
-        self.write(|session| batch.iter().map(|append| append_one(session, &door, append)).collect())
+        let mut standings = std::mem::take(&mut self.standings);
+        let committed = self.write(|session| {
+            standings.refresh(session)?;
+            let mut insert = session.conn.prepare_cached(INSERT).at(session.path)?;
+            let write = |append| append_one(session, &door, &mut insert, &mut standings, append);
+            batch.iter().map(write).collect()
+        })?;
+        // Only now: of a transaction that failed nothing stands.
+        self.standings = standings;
+        Ok(committed)
     }
 
     /// The files that were last written for `run`, with the hashes of their contents.
@@ -104,21 +159,25 @@ impl Store {
     }
 }
 
-fn append_one(session: &Session<'_>, door: &Door, append: &Append) -> Result<Committed, Error> {
-    let row = match RunRow::read(session, append.run)? {
-        Ok(row) => row,
+fn append_one(
+    session: &Session<'_>,
+    door: &Door,
+    insert: &mut Statement<'_>,
+    standings: &mut Standings,
+    append: &Append,
+) -> Result<Committed, Error> {
+    let Standing { row, tip } = match standings.of(session, append.run)? {
+        Ok(standing) => standing,
         Err(flaw) => return Ok(Committed::Broken { flaw }),
     };
     // Tokens are given out once per lease, and a lease that was given back has no holder.
     if row.token != append.token || row.holder.is_none() {
-        return Ok(Committed::Fenced { holder: row.holder_info() });
-    }
-    let mut tip = Tip::read(session, row.id)?;
-    if let Err(flaw) = row.agrees_with(&tip) {
-        return Ok(Committed::Broken { flaw });
+        let holder = row.holder_info();
+        standings.runs.remove(&append.run);
+        return Ok(Committed::Fenced { holder });
     }
     let first = tip.entries;
-    add_entries(session, &row, &mut tip, &append.entries)?;
+    insert_entries(session, insert, row, tip, &append.entries)?;
     let now = tip.at.unwrap_or(row.updated);
     for key in &append.close {
         let answers = |entry: &NewEntry| entry.kind == Kind::Outcome && entry.key == *key;
@@ -131,8 +190,12 @@ fn append_one(session: &Session<'_>, door: &Door, append: &Append) -> Result<Com
     for (path, hash) in &append.projections {
         store_projection(session, row.id, path, hash)?;
     }
-    change_standing(session, door, append, row, &tip)?;
-    Ok(Committed::Done(Done { entries: tip.entries, head: tip.head, opened }))
+    change_standing(session, door, append, row, tip)?;
+    let done = Done { entries: tip.entries, head: tip.head, opened };
+    if append.release {
+        standings.runs.remove(&append.run);
+    }
+    Ok(Committed::Done(done))
 }
 
 /// Writes the run's row, if there is anything to write.
@@ -140,7 +203,7 @@ fn change_standing(
     session: &Session<'_>,
     door: &Door,
     append: &Append,
-    mut row: RunRow,
+    row: &mut RunRow,
     tip: &Tip,
 ) -> Result<(), Error> {
     if append.status.is_none() && !append.release {
@@ -163,13 +226,27 @@ fn change_standing(
     if what == What::Ended {
         calls::close_all(session, row.id, row.updated)?;
     }
-    let identity = ledger::identity_of_row(session, &row)?;
+    let identity = ledger::identity_of_row(session, row)?;
     ledger::add(session, &row.name, tip, what, row.updated, identity)
 }
+
+const INSERT: &str = "INSERT INTO entry(id, kind, at, key, request, hash, body_hash, body)
+    VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
 
 /// Adds `entries` to the chain of the run of `row` and moves its tip.
 pub(crate) fn add_entries(
     session: &Session<'_>,
+    row: &RunRow,
+    tip: &mut Tip,
+    entries: &[NewEntry],
+) -> Result<(), Error> {
+    let mut insert = session.conn.prepare_cached(INSERT).at(session.path)?;
+    insert_entries(session, &mut insert, row, tip, entries)
+}
+
+fn insert_entries(
+    session: &Session<'_>,
+    insert: &mut Statement<'_>,
     row: &RunRow,
     tip: &mut Tip,
     entries: &[NewEntry],
@@ -187,10 +264,8 @@ pub(crate) fn add_entries(
             body: body_hash,
         };
         let hash = chain::link(&tip.head, &header);
-        session.execute(
-            "INSERT INTO entry(id, kind, at, key, request, hash, body_hash, body)
-                VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
-            params![
+        insert
+            .execute(params![
                 row.id.entry_id(tip.entries),
                 entry.kind.byte(),
                 entry.at.0,
@@ -199,8 +274,8 @@ pub(crate) fn add_entries(
                 Blob32(hash),
                 Blob32(body_hash),
                 body
-            ],
-        )?;
+            ])
+            .at(session.path)?;
         *tip = Tip { entries: tip.entries + 1, head: hash, at: Some(entry.at) };
     }
     Ok(())

@@ -35,13 +35,9 @@ impl Store {
     /// Erases the body of entry `seq` of the run that `lease` holds, wherever it stands, and notes it in that run
     /// with `why`.
     pub fn erase(&mut self, lease: &Lease, seq: u64, why: Clean, at: Utc) -> Result<Erased, Error> {
-        self.session().one("PRAGMA secure_delete = ON", [], |_| Ok(()))?;
-        let erased = self.write(|session| erase_one(session, lease, seq, why, at));
-        self.session().one("PRAGMA secure_delete = OFF", [], |_| Ok(()))?;
-        erased?;
-        // Copies of the body may stand in pages that were written over only in part, and in the log.
+        self.write(|session| erase_one(session, lease, seq, why, at))?;
+        // The database overwrites what is deleted; the log still has the pages as they were.
         let busy = self.alone(|session| {
-            session.execute("VACUUM", [])?;
             session.one("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get::<_, i64>(0))
         })?;
         Ok(if busy == 0 { Erased::Gone } else { Erased::GoneButForTheLog })

@@ -103,10 +103,17 @@ impl<T> At<T> for Result<T, rustix::io::Errno> {
     }
 }
 
+fn is_shared_memory_too_small(source: &rusqlite::Error) -> bool {
+    let extended = source.sqlite_error().map(|error| error.extended_code);
+    extended == Some(rusqlite::ffi::SQLITE_IOERR_SHMSIZE)
+}
+
 fn classify(source: rusqlite::Error, path: &Path) -> Error {
     let path = path.to_owned();
     match source.sqlite_error_code() {
         Some(ErrorCode::DiskFull) => Error::NoSpace { path },
+        // The memory that processes share is a file too, and SQLite has no word of its own for its lack of room.
+        Some(ErrorCode::SystemIoFailure) if is_shared_memory_too_small(&source) => Error::NoSpace { path },
         Some(ErrorCode::ReadOnly | ErrorCode::PermissionDenied) => Error::ReadOnly { path },
         Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Error::Busy { path },
         Some(ErrorCode::NotADatabase) => Error::NotADatabase { path },

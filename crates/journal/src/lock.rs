@@ -4,6 +4,7 @@
 
 use std::fs::File;
 use std::fs::OpenOptions;
+use std::path::Path;
 use std::path::PathBuf;
 
 use rustix::fs::FlockOperation;
@@ -13,36 +14,54 @@ use crate::error::At;
 use crate::error::Error;
 
 pub(crate) struct WriterLock {
+    /// Held while writing.
+    writing: LockFile,
+    /// Held while waiting for the one above. The kernel does not hand a lock over to those who wait for it, and a
+    /// process that writes all the time would take it again and again; this one makes it stand in line.
+    next: LockFile,
+}
+
+struct LockFile {
     file: File,
     path: PathBuf,
 }
 
-impl WriterLock {
-    pub(crate) fn open(path: PathBuf) -> Result<WriterLock, Error> {
+impl LockFile {
+    fn open(path: PathBuf) -> Result<LockFile, Error> {
         let file =
             OpenOptions::new().create(true).truncate(false).read(true).write(true).open(&path).at(&path)?;
-        Ok(WriterLock { file, path })
+        Ok(LockFile { file, path })
     }
 
-    /// Waits for its turn; the turn ends when the result is dropped.
-    pub(crate) fn turn(&self) -> Result<Turn<'_>, Error> {
+    fn lock(&self) -> Result<Locked<'_>, Error> {
         flock(&self.file, FlockOperation::LockExclusive).at(&self.path)?;
-        Ok(Turn { file: &self.file })
+        Ok(Locked { file: &self.file })
     }
 }
 
-/// The right to write, until dropped.
-pub(crate) struct Turn<'a> {
+impl WriterLock {
+    pub(crate) fn open(dir: &Path) -> Result<WriterLock, Error> {
+        let writing = LockFile::open(dir.join("journal.lock"))?;
+        let next = LockFile::open(dir.join("journal.next"))?;
+        Ok(WriterLock { writing, next })
+    }
+
+    /// Waits for its turn, which ends when the result is dropped.
+    pub(crate) fn turn(&self) -> Result<Locked<'_>, Error> {
+        let _next = self.next.lock()?;
+        self.writing.lock()
+    }
+}
+
+/// A lock that is held, until dropped.
+pub(crate) struct Locked<'a> {
     file: &'a File,
 }
 
-impl Drop for Turn<'_> {
+impl Drop for Locked<'_> {
     fn drop(&mut self) {
         // The lock also ends with the file; there is nobody to tell about a failure here.
         let _ = flock(self.file, FlockOperation::Unlock);
-        // The kernel wakes those who wait but does not hand the lock over: a process that writes all the
-        // time would take it again before they run.
-        std::thread::yield_now();
     }
 }
 

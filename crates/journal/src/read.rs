@@ -233,6 +233,10 @@ impl Walk<'_> {
         let request = row.get::<_, Option<Blob32>>(4).map_err(unreadable("request"))?;
         let hash = row.get::<_, Blob32>(5).map_err(unreadable("hash"))?.0;
         let body_hash = row.get::<_, Blob32>(6).map_err(unreadable("body_hash"))?.0;
+        if request.as_ref().is_some_and(|request| request.0 == Hash::ZERO) {
+            // The zero hash is never written out.
+            return Err(Flaw::Hash);
+        }
         let request = request.map_or(Hash::ZERO, |request| request.0);
         let byte = u8::try_from(kind).map_err(|_| Flaw::Kind(kind))?;
         let header = Header { run: self.name, seq: self.seq, kind: byte, at, key, request, body: body_hash };

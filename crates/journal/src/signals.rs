@@ -192,7 +192,12 @@ impl SignalRow {
 
     fn signal(self, session: &Session<'_>) -> Result<Signal, Error> {
         let key = match &self.call {
-            Some(call) => calls::find(session, call).map(|call| Some(call.key))?,
+            Some(call) => match calls::find(session, call) {
+                Ok(call) => Some(call.key),
+                // The call was changed from outside, which `verify` tells.
+                Err(Error::NoSuchCall { .. }) => None,
+                Err(error) => return Err(error),
+            },
             None => None,
         };
         Ok(Signal {

@@ -11,6 +11,7 @@ use rusqlite::OpenFlags;
 use rusqlite::config::DbConfig;
 use seriatim_core::redact::Redactor;
 
+use crate::append::Standings;
 use crate::door::Clean;
 use crate::door::Door;
 use crate::error::At;
@@ -28,7 +29,7 @@ const STATEMENTS_MAX: usize = 64;
 
 /// How a store is opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Mode {
+enum Mode {
     /// A command that writes: it moves the write-ahead log into the database now and then.
     Writer,
     /// A short-lived process that must be quick: it leaves that to others.
@@ -49,6 +50,8 @@ pub struct Store {
     /// The state of the database that `changed` was last asked about.
     seen: Cell<i64>,
     commits: u64,
+    /// Of the runs that this connection appends to.
+    pub(crate) standings: Standings,
 }
 
 impl Store {
@@ -65,7 +68,7 @@ impl Store {
     fn open_to_write(dir: &Path, redactor: Redactor, mode: Mode) -> Result<Store, Error> {
         fs::create_dir_all(dir).at(dir)?;
         let path = database_path(dir);
-        let lock = WriterLock::open(dir.join("journal.lock"))?;
+        let lock = WriterLock::open(dir)?;
         let conn = match connect_current(&path, mode) {
             Some(conn) => conn,
             None => create_or_migrate(&path, &lock, mode)?,
@@ -117,6 +120,7 @@ impl Store {
             in_doubt: false,
             seen: Cell::new(0),
             commits: 0,
+            standings: Standings::default(),
         };
         // Asking for the first time sets what later states are compared with.
         let _ = store.changed();
@@ -192,6 +196,8 @@ impl Store {
     ) -> Result<T, Error> {
         let Some(lock) = &self.lock else { return Err(Error::ReadOnly { path: self.path.clone() }) };
         let turn = lock.turn()?;
+        // Whatever is written now may be about them; an append has them with it.
+        self.standings = Standings::default();
         if self.in_doubt {
             self.conn = connect(&self.path, self.mode)?;
             self.in_doubt = false;
@@ -246,8 +252,11 @@ fn connect(path: &Path, mode: Mode) -> Result<Connection, Error> {
     conn.busy_timeout(BUSY_WAIT).at(path)?;
     conn.set_prepared_statement_cache_capacity(STATEMENTS_MAX);
     conn.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true).at(path)?;
+    // Statements that look at parameters are otherwise planned anew whenever one is bound.
+    conn.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true).at(path)?;
     if mode != Mode::Reader {
-        conn.execute_batch("PRAGMA synchronous = FULL").at(path)?;
+        // What is deleted is overwritten: an erased body leaves no copy in the unused part of a page.
+        conn.execute_batch("PRAGMA synchronous = FULL; PRAGMA secure_delete = ON").at(path)?;
     }
     if mode == Mode::Hook {
         conn.query_row("PRAGMA wal_autocheckpoint = 0", [], |_| Ok(())).at(path)?;
@@ -284,3 +293,6 @@ fn log_is_empty(path: &Path) -> bool {
     log.push("-wal");
     fs::metadata(log).map_or(true, |found| found.len() == 0)
 }
+
+#[cfg(test)]
+mod tests;

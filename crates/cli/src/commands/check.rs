@@ -87,10 +87,11 @@ pub(crate) fn run(context: &Context, command: &Check) -> Result<Exit> {
     });
     if !ui.json {
         for (path, c) in &checked {
-            ui.say(render::findings::picture(path, &c.text, &c.findings).trim_end());
-            let kind = c.kind.map_or("kind unknown", Kind::name);
             if c.findings.is_empty() {
+                let kind = c.kind.map_or("kind unknown", Kind::name);
                 ui.tell(format!("{path}: {kind}, nothing to object"));
+            } else {
+                ui.say(render::findings::picture(path, &c.text, &c.findings).trim_end());
             }
         }
         if errors + warnings > 0 {

@@ -1,6 +1,7 @@
 //! How things look: findings with a picture of the place, questions, runs.
 
 pub(crate) mod findings;
+pub(crate) mod process;
 pub(crate) mod question;
 pub(crate) mod run;
 pub(crate) mod table;

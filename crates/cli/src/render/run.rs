@@ -154,7 +154,8 @@ impl View {
             Exit::Waiting => Tone::Attention,
             _ => Tone::Bad,
         };
-        ui.say(format!("\n{} {}", tone(tone_of_exit, format!("{}:", self.info.status)), self.message));
+        let state = if self.info.interrupted { "interrupted" } else { self.info.status.as_str() };
+        ui.say(format!("\n{} {}", tone(tone_of_exit, format!("{state}:")), self.message));
         for file in self.files.iter().take(FILES_SHOWN) {
             ui.tell(format!("  {}", tone(Tone::Faint, file)));
         }

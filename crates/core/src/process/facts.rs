@@ -94,6 +94,9 @@ pub struct Decision {
     pub rationale: String,
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub context: String,
+    /// A document that it belongs to; `ref` in the file.
+    #[serde(default, rename = "ref", skip_serializing_if = "String::is_empty")]
+    pub reference: String,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tags: Vec<String>,
 }

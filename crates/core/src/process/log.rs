@@ -200,9 +200,18 @@ fn event(change: &FlowChange) -> Value {
     ])
 }
 
-fn with_context(mut fields: Vec<(&'static str, Value)>, context: &str, tags: &[String]) -> Value {
+/// Adds the fields that are left out where they are empty.
+fn with_context(
+    mut fields: Vec<(&'static str, Value)>,
+    context: &str,
+    reference: &str,
+    tags: &[String],
+) -> Value {
     if !context.is_empty() {
         fields.push(("context", json!(context)));
+    }
+    if !reference.is_empty() {
+        fields.push(("ref", json!(reference)));
     }
     if !tags.is_empty() {
         fields.push(("tags", json!(tags)));
@@ -221,7 +230,7 @@ pub fn decision_file(decision: &Decision) -> Value {
         ("outcome", json!(decision.outcome)),
         ("rationale", json!(decision.rationale)),
     ];
-    with_context(fields, &decision.context, &decision.tags)
+    with_context(fields, &decision.context, &decision.reference, &decision.tags)
 }
 
 /// An observation's file.
@@ -234,7 +243,7 @@ pub fn observation_file(observation: &Observation) -> Value {
         ("subject", json!(observation.subject)),
         ("value", observation.value.clone()),
     ];
-    with_context(fields, &observation.context, &observation.tags)
+    with_context(fields, &observation.context, "", &observation.tags)
 }
 
 /// Where the file of a record is.
@@ -257,3 +266,6 @@ pub fn audit_faults(steps: &[StepRecord], recorded: &BTreeSet<String>) -> Vec<St
     }
     faults
 }
+
+#[cfg(test)]
+mod tests;

@@ -2,8 +2,10 @@
 
 mod decimal;
 pub mod definition;
+pub mod diagram;
 pub mod engagement;
 pub mod facts;
+pub mod graph;
 pub mod instance;
 pub mod log;
 pub mod machine;

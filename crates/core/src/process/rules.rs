@@ -17,6 +17,7 @@ use super::instance::Given;
 use crate::closest::closest;
 use crate::doc::At;
 use crate::finding::Finding;
+use crate::finding::Severity;
 
 /// Among how many names the closest is looked for.
 const SUGGESTIONS_MAX: usize = 200;
@@ -258,4 +259,15 @@ pub fn inputs(definition: &Definition, instance: &Instance) -> Vec<Finding> {
         });
     }
     findings
+}
+
+/// An error as people are told about it: nobody needs the number of a rule, and what C3 and C4 find C1 and C2 have
+/// said already (K-74).
+pub fn in_plain_words(finding: &Finding) -> Option<String> {
+    if finding.severity != Severity::Error || matches!(finding.rule.as_str(), "C3" | "C4") {
+        return None;
+    }
+    let message = &finding.message;
+    let constraint = message.split_once(" violated in ").and_then(|(_, rest)| rest.split_once(": "));
+    Some(constraint.map_or_else(|| message.clone(), |(step, what)| format!("{what} in {step}")))
 }

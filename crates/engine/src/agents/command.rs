@@ -29,6 +29,8 @@ use crate::hands::process::Watch;
 use crate::hands::process::environment;
 use crate::job::Job;
 use crate::perform::Hands;
+use crate::perform::Stuck;
+use crate::perform::lift;
 use crate::perform::remove_all;
 
 /// How much of the output goes along with a failure.
@@ -54,14 +56,19 @@ pub(super) fn attempt(
     agent: &Agent,
     argv: &[String],
     watch: &dyn Watch,
-) -> Result<Report, Failure> {
+) -> Result<Result<Report, Failure>, Stuck> {
     let desk = Desk::of(hands, job);
-    let laid = lay(hands, job, assignment, agent, &desk).map_err(|e| storage(&e));
-    let result = laid.and_then(|brief| {
-        let mut spawn = spawn(hands, job, &brief, agent, argv, &desk);
-        let copy = desk.folder.join("workspace");
+    let copy = desk.folder.join("workspace");
+    let laid = lay(hands, job, assignment, agent, &desk).and_then(|brief| {
         if assignment.rehearsal {
-            rehearsal::copy(hands.files.as_ref(), hands.workspace.root(), &copy).map_err(|e| storage(&e))?;
+            rehearsal::copy(hands.files.as_ref(), hands.workspace.root(), &copy)?;
+        }
+        Ok(brief)
+    });
+    let result = lift(laid).map(|laid| {
+        let brief = laid?;
+        let mut spawn = spawn(hands, job, &brief, agent, argv, &desk);
+        if assignment.rehearsal {
             spawn.cwd.clone_from(&copy);
             spawn.env.push(("SERIATIM_TEST_MODE".to_owned(), "1".to_owned()));
         }

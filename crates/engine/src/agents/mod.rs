@@ -20,24 +20,26 @@ use seriatim_flows::request::Assignment;
 use crate::hands::process::Watch;
 use crate::job::Job;
 use crate::perform::Hands;
+use crate::perform::Stuck;
 
 /// A report larger than this is not read.
 pub const REPORT_BYTES_MAX: usize = 4 << 20;
 
-/// One attempt by whichever agent is configured for it.
+/// One attempt by whichever agent is configured for it. A disk that refuses what the engine itself has to write for
+/// it is not the flow's to handle.
 pub(crate) fn attempt(
     hands: &Hands,
     job: &Job,
     assignment: &Assignment,
     watch: &dyn Watch,
-) -> Result<Report, Failure> {
+) -> Result<Result<Report, Failure>, Stuck> {
     let Some((_, agent)) = hands.config.agent(&assignment.agents) else {
-        return Err(nobody(assignment));
+        return Ok(Err(nobody(assignment)));
     };
     match &agent.kind {
         Kind::Command { argv } => command::attempt(hands, job, assignment, agent, argv, watch),
         Kind::Scripted { script } => scripted::attempt(hands, job, assignment, script),
-        Kind::Human => Err(Failure::new(Class::Contract, "a person's work is waited for, not performed")),
+        Kind::Human => Ok(Err(Failure::new(Class::Contract, "a person's work is waited for, not performed"))),
     }
 }
 

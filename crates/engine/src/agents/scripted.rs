@@ -15,7 +15,9 @@ use super::rehearsal;
 use crate::hands::files::Write;
 use crate::job::Job;
 use crate::perform::Hands;
+use crate::perform::Stuck;
 use crate::perform::file_failure;
+use crate::perform::lift;
 
 const SCRIPT_BYTES_MAX: u64 = 16 << 20;
 
@@ -54,23 +56,42 @@ pub(super) fn attempt(
     job: &Job,
     assignment: &Assignment,
     script: &str,
-) -> Result<Report, Failure> {
+) -> Result<Result<Report, Failure>, Stuck> {
+    let line = match find(hands, job, assignment, script) {
+        Ok(line) => line,
+        Err(failure) => return Ok(Err(failure)),
+    };
+    for (name, text) in line.write.iter().filter(|_| !assignment.rehearsal) {
+        let target = hands.workspace.resolve(name);
+        let written = target.and_then(|path| hands.files.write(&path, text.as_bytes(), Write::REBUILDABLE));
+        if let Err(failure) = lift(written)? {
+            return Ok(Err(failure));
+        }
+    }
+    Ok(tell(assignment, &line))
+}
+
+/// The line that this attempt is played from.
+fn find(hands: &Hands, job: &Job, assignment: &Assignment, script: &str) -> Result<Line, Failure> {
     let path = hands.workspace.resolve(script).map_err(|e| file_failure(&e))?;
     let found = hands.files.read(&path, SCRIPT_BYTES_MAX).map_err(|e| file_failure(&e))?;
     let document = doc::read(&found.bytes, &doc::Limits::default()).map_err(|findings| {
         let first = findings.first().map(|f| format!("line {}: {}", f.place.line, f.message)).unwrap_or_default();
         Failure::new(Class::Contract, format!("the script {script} cannot be read: {first}"))
     })?;
-    let lines: Vec<Line> = document.root.as_seq().unwrap_or_default().iter().filter_map(Line::read).collect();
+    let mut lines: Vec<Line> = document.root.as_seq().unwrap_or_default().iter().filter_map(Line::read).collect();
     let brief = &assignment.brief;
-    let Some(line) = choose(&lines, &job.earlier, &brief.step, &brief.role) else {
-        let what = format!("the script {script} has no line left for `{}`", assignment.title);
-        return Err(Failure::new(Class::Contract, what));
-    };
-    for (name, text) in line.write.iter().filter(|_| !assignment.rehearsal) {
-        let target = hands.workspace.resolve(name).map_err(|e| file_failure(&e))?;
-        hands.files.write(&target, text.as_bytes(), Write::REBUILDABLE).map_err(|e| file_failure(&e))?;
+    match choose(&lines, &job.earlier, &brief.step, &brief.role) {
+        Some(index) => Ok(lines.swap_remove(index)),
+        None => {
+            let what = format!("the script {script} has no line left for `{}`", assignment.title);
+            Err(Failure::new(Class::Contract, what))
+        }
     }
+}
+
+/// What the line reports.
+fn tell(assignment: &Assignment, line: &Line) -> Result<Report, Failure> {
     let bytes = serde_json::to_vec(&line.report).unwrap_or_default();
     let report = report::read(&bytes, &demand(assignment)).map_err(|problems| Failure {
         feedback: problems.clone(),
@@ -85,7 +106,7 @@ pub(super) fn attempt(
 
 /// The first line that fits and is not used up. What earlier calls used follows from the calls themselves, so a
 /// later process comes to the same choice.
-fn choose<'l>(lines: &'l [Line], earlier: &[(String, String)], step: &str, role: &str) -> Option<&'l Line> {
+fn choose(lines: &[Line], earlier: &[(String, String)], step: &str, role: &str) -> Option<usize> {
     let mut used = vec![false; lines.len()];
     let mut take = |step: &str, role: &str| {
         let i = lines.iter().zip(&used).position(|(l, used)| !used && l.fits(step, role))?;
@@ -95,5 +116,5 @@ fn choose<'l>(lines: &'l [Line], earlier: &[(String, String)], step: &str, role:
     for (step, role) in earlier {
         take(step, role);
     }
-    take(step, role).map(|i| &lines[i])
+    take(step, role)
 }

@@ -10,12 +10,14 @@ use seriatim_core::hash::Hash;
 use seriatim_core::projection::Fact;
 use seriatim_core::projection::Image;
 use seriatim_flows::registry::Flow;
+use seriatim_flows::request::FreshIds;
 use serde_json::Value;
 
 use crate::hands::files::FileError;
 use crate::hands::files::Files;
 use crate::hands::files::Write;
 use crate::hands::paths::Workspace;
+use crate::ids;
 use crate::ids::is_placeholder;
 use crate::listen::Listener;
 
@@ -63,6 +65,11 @@ impl Disk {
         let kept = self.state.join("foreign").join(name);
         self.files.write(&kept, bytes, Write::DURABLE)?;
         Ok(self.workspace.relative(&kept).unwrap_or_else(|| kept.display().to_string()))
+    }
+
+    /// Gives ids back that were reserved for a run and that nothing will come of any more.
+    pub(super) fn release(&self, reserved: &[(String, FreshIds)]) -> Result<(), FileError> {
+        ids::release(self.files.as_ref(), &self.workspace, reserved)
     }
 
     /// Removes what an engine that died left half written beside the files of a run.

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use seriatim_core::failure::Failure;
 use seriatim_core::hash::Hash;
 use seriatim_core::projection::Fact;
 use seriatim_core::projection::Image;
@@ -46,6 +47,10 @@ pub(super) enum Where {
     New,
     /// With the hands.
     AtWork,
+    /// The hands have it and were told to stop.
+    Stopping,
+    /// The hands had it and gave it back without a result.
+    Stopped,
     /// With a person, or waiting for a signal.
     Parked,
     /// Until that time.
@@ -66,16 +71,17 @@ pub(super) struct Live {
     pub(super) consumed: Vec<i64>,
     pub(super) open: BTreeMap<String, Opened>,
     /// Step and role of every agent call so far.
-    pub(super) agents: Vec<(String, String)>,
+    pub(super) agents: Vec<AgentCall>,
     /// Something has come since the last turn.
     pub(super) news: bool,
+    /// How it stands in the journal, and what it waits for there.
+    pub(super) told: (Status, String),
     /// It ended before this process took it up.
     pub(super) ended: Option<Ended>,
 }
 
 /// What one step of a run leads to.
 pub(super) struct Step {
-    pub(super) append: Append,
     pub(super) images: Vec<Image>,
     pub(super) facts: Vec<Fact>,
     pub(super) ended: Option<Ended>,
@@ -104,7 +110,13 @@ impl Live {
             run_name: self.name.clone(),
             request: opened.request.clone(),
             at: opened.at,
-            earlier: self.agents.iter().take(opened.calls_before).cloned().collect(),
+            earlier: self
+                .agents
+                .iter()
+                .take(opened.calls_before)
+                .filter(|call| !call.cut_off)
+                .map(|call| (call.step.clone(), call.role.clone()))
+                .collect(),
         }
     }
 
@@ -126,6 +138,22 @@ impl Live {
         self.news = true;
     }
 
+    /// Journals how the agents ended that were stopped.
+    pub(super) fn cut_off_agents(&mut self, door: &Door, failure: &Failure, at: Utc) {
+        let outcome: Result<(), &Failure> = Err(failure);
+        let body = serde_json::to_vec(&outcome).unwrap_or_default();
+        let stopped = |o: &Opened| matches!(o.place, Where::Stopping | Where::Stopped);
+        let agents: Vec<String> = self
+            .open
+            .iter()
+            .filter(|(_, o)| stopped(o) && matches!(o.request, Request::Agent(_)))
+            .map(|(key, _)| key.clone())
+            .collect();
+        for key in agents {
+            self.put(door, &key, body.clone(), at);
+        }
+    }
+
     /// Turns the flow until it waits for something outside, and gathers all that has to be committed.
     pub(super) fn step(
         &mut self,
@@ -134,7 +162,7 @@ impl Live {
         attended: bool,
         is_human: &dyn Fn(&Request) -> Option<Question>,
         inline: &mut Inline<'_>,
-    ) -> Result<Step, NoStep> {
+    ) -> Result<(Append, Step), NoStep> {
         self.news = false;
         let (mut facts, mut rows, mut ended) = (vec![], vec![], None);
         loop {
@@ -160,7 +188,7 @@ impl Live {
         }
         let parked = ended.is_none() && !attended && self.is_parked();
         let append = self.append(door, now, rows, ended.as_ref(), parked);
-        Ok(Step { append, images: self.projector.changed(), facts, ended, parked })
+        Ok((append, Step { images: self.projector.changed(), facts, ended, parked }))
     }
 
     /// One new call: an entry in any case; answered at once, opened for a person, or left for the hands.
@@ -202,7 +230,7 @@ impl Live {
             opened.place = Where::Timer(now.plus_ms(*ms));
         }
         let job = self.job(&call.key, &opened);
-        note_agent(&mut self.agents, &opened.request);
+        note_agent(&mut self.agents, &call.key, &opened.request);
         let idle = opened.place == Where::New;
         self.open.insert(call.key.clone(), opened);
         match idle.then(|| inline(&job)).flatten() {
@@ -236,7 +264,7 @@ impl Live {
                 });
                 Some((status_of(end.status), String::new()))
             }
-            None => Some(self.standing()),
+            None => self.changed_standing(),
         };
         Append {
             run: self.lease.run,
@@ -254,6 +282,16 @@ impl Live {
     /// Nothing at work, no timer: only people or signals can bring it on.
     pub(super) fn is_parked(&self) -> bool {
         !self.open.is_empty() && self.open.values().all(|o| o.place == Where::Parked)
+    }
+
+    /// How the run stands from this commit on; nothing when that is how it stood before.
+    fn changed_standing(&mut self) -> Option<(Status, String)> {
+        let standing = self.standing();
+        if standing == self.told {
+            return None;
+        }
+        self.told.clone_from(&standing);
+        Some(standing)
     }
 
     /// How the run stands between two commits, and what it waits for.
@@ -283,10 +321,25 @@ pub(super) fn fact_data(request: &Request) -> Option<Value> {
     }
 }
 
-pub(super) fn note_agent(agents: &mut Vec<(String, String)>, request: &Request) {
+/// A call of an agent, as later calls need to know of it.
+#[derive(Clone, Debug)]
+pub(super) struct AgentCall {
+    key: String,
+    step: String,
+    role: String,
+    /// The engine's own end cut it off: nothing came of it, so that the next call is in its place.
+    cut_off: bool,
+}
+
+pub(super) fn note_agent(agents: &mut Vec<AgentCall>, key: &str, request: &Request) {
     if let Request::Agent(work) = request {
-        agents.push((work.brief.step.clone(), work.brief.role.clone()));
+        let (step, role) = (work.brief.step.clone(), work.brief.role.clone());
+        agents.push(AgentCall { key: key.to_owned(), step, role, cut_off: false });
     }
+}
+
+pub(super) fn note_cut_off(agents: &mut [AgentCall], key: &str) {
+    agents.iter_mut().rev().filter(|call| call.key == key).for_each(|call| call.cut_off = true);
 }
 
 /// The row by which others find an open question, assignment or wait.

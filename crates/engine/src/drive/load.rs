@@ -15,6 +15,7 @@ use seriatim_flows::Turn;
 use seriatim_flows::registry;
 use seriatim_flows::registry::Ended;
 use seriatim_flows::registry::Flow;
+use seriatim_flows::request::FreshIds;
 use seriatim_journal::EntryRef;
 use seriatim_journal::Kind;
 use seriatim_journal::Lease;
@@ -23,14 +24,17 @@ use seriatim_journal::RunInfo;
 use seriatim_journal::Store;
 use serde::Deserialize;
 use serde::Serialize;
+use serde::de::IgnoredAny;
 use serde_json::Value;
 
 use super::Error;
+use super::live::AgentCall;
 use super::live::Live;
 use super::live::Opened;
 use super::live::Where;
 use super::live::fact_data;
 use super::live::note_agent;
+use super::live::note_cut_off;
 use crate::schedule::Schedule;
 
 /// The body of a run's first entry: everything the flow is started with.
@@ -50,7 +54,9 @@ pub struct History {
     pub ended: Option<Ended>,
     /// Intents without outcome: when they were made, and the request.
     pub open: BTreeMap<String, (Utc, Hash, Vec<u8>)>,
-    pub agents: Vec<(String, String)>,
+    agents: Vec<AgentCall>,
+    /// Keys and requests of every call for fresh ids.
+    ids: Vec<(String, Vec<u8>)>,
     /// Somebody cancelled the run; its epilogue may still be under way.
     pub cancelled: bool,
 }
@@ -84,13 +90,19 @@ impl History {
             Kind::Intent => {
                 let body = body()?;
                 if body.starts_with(br#"{"do":"agent""#) {
-                    note_agent(&mut self.agents, &serde_json::from_slice(body).map_err(words)?);
+                    note_agent(&mut self.agents, entry.key, &serde_json::from_slice(body).map_err(words)?);
+                }
+                if body.starts_with(br#"{"do":"ids""#) {
+                    self.ids.push((entry.key.to_owned(), body.to_vec()));
                 }
                 self.past.0.insert(entry.key.to_owned(), (entry.request, Known::Open));
                 self.open.insert(entry.key.to_owned(), (entry.at, entry.request, body.to_vec()));
             }
             Kind::Outcome => {
                 self.open.remove(entry.key);
+                if was_cut_off(body()?) {
+                    note_cut_off(&mut self.agents, entry.key);
+                }
                 self.past.0.insert(entry.key.to_owned(), (entry.request, Known::Done(body()?.to_vec())));
             }
             Kind::Fact => {
@@ -121,6 +133,15 @@ impl History {
         Ok((flow, start.input))
     }
 
+    /// Every call for fresh ids, by the marker of its job.
+    pub(super) fn reserved(&self, run_name: &str) -> Vec<(String, FreshIds)> {
+        let calls = self.ids.iter().filter_map(|(key, body)| match serde_json::from_slice(body) {
+            Ok(Request::Ids(wanted)) => Some((format!("{run_name}{key}"), wanted)),
+            _ => None,
+        });
+        calls.collect()
+    }
+
     /// The coroutine over this past: the flow itself, or its epilogue when it was cancelled.
     pub fn coroutine(&mut self, flow: &'static Flow, input: Value) -> Run<Ended> {
         if !self.cancelled {
@@ -134,12 +155,21 @@ impl History {
     }
 }
 
+/// Whether the engine's own end cut this attempt off. Almost all outcomes are told apart by their first bytes.
+fn was_cut_off(outcome: &[u8]) -> bool {
+    outcome.starts_with(br#"{"Err":{"class":"crash""#)
+        && serde_json::from_slice::<Result<IgnoredAny, Failure>>(outcome)
+            .is_ok_and(|outcome| outcome.is_err_and(|failure| failure.interrupted))
+}
+
 /// A run that is live again, and what its files follow from.
 pub(super) struct TakenUp {
     pub(super) live: Live,
     pub(super) flow: &'static Flow,
     pub(super) input: Value,
     pub(super) facts: Vec<Fact>,
+    /// Ids that nothing will come of any more.
+    pub(super) reserved: Vec<(String, FreshIds)>,
 }
 
 /// Builds the live run: finished calls are answered from the journal, interrupted ones are dealt with by what
@@ -157,7 +187,12 @@ pub(super) fn take_up(
     for fact in &history.facts {
         projector.apply(fact);
     }
-    let open = std::mem::take(&mut history.open);
+    let mut open = std::mem::take(&mut history.open);
+    if history.cancelled {
+        // What the flow wanted before it was cancelled is not done any more.
+        open.retain(|key, _| key.starts_with(EPILOGUE));
+    }
+    let reserved = if history.cancelled { history.reserved(&info.name) } else { vec![] };
     let (mut opened, mut entries) = (BTreeMap::new(), vec![]);
     let now = schedule.now();
     for (key, (at, hash, body)) in open {
@@ -181,6 +216,7 @@ pub(super) fn take_up(
             let body = store.clean(serde_json::to_vec(&outcome).unwrap_or_default());
             history.past.0.insert(key.clone(), (hash, Known::Done(body.as_bytes().to_vec())));
             entries.push(NewEntry { kind: Kind::Outcome, key: key.clone(), request: hash, at: now, body });
+            note_cut_off(&mut history.agents, &key);
         }
         let calls_before = history.agents.len();
         opened.insert(key, (Opened { request, hash, at, place, calls_before }, crashed));
@@ -198,6 +234,7 @@ pub(super) fn take_up(
         open: BTreeMap::new(),
         agents: history.agents,
         news: true,
+        told: (info.status, info.waiting_for.clone()),
         ended,
     };
     for (key, (opened, crashed)) in opened {
@@ -209,7 +246,7 @@ pub(super) fn take_up(
             live.open.insert(key, opened);
         }
     }
-    Ok(TakenUp { live, flow, input, facts: history.facts })
+    Ok(TakenUp { live, flow, input, facts: history.facts, reserved })
 }
 
 /// Runs the flow over its journal again: it must make the same requests, no new ones, and end as it ended.

@@ -1,5 +1,7 @@
 //! What comes from people and other processes: answers, signals to go on, and the wish to stop.
 
+use seriatim_core::failure::Class;
+use seriatim_core::failure::Failure;
 use seriatim_core::question::Answer;
 use seriatim_core::question::Question;
 use seriatim_core::time::Utc;
@@ -12,6 +14,7 @@ use serde::Serialize;
 
 use super::Driver;
 use super::Error;
+use super::Left;
 use super::human;
 use super::live::Where;
 use super::load;
@@ -88,26 +91,27 @@ impl Driver<'_> {
 
     /// Drops the flow where it stands and goes on with its epilogue.
     fn cancel(&mut self, run: RunRef, by: &str, now: Utc) -> Result<(), Error> {
-        self.stop_run(run);
-        let Some(mut live) = self.live.remove(&run) else { return Ok(()) };
         let info = self.store.run(run)?;
         let mut history = load::History::read(self.store, &info)?;
-        if !history.cancelled {
-            history.cancelled = true;
-            live.entries.clear();
-            live.entries.push(note(&self.door, load::EPILOGUE, now, &CancelNote { cancelled_by: by, at: now }));
-            live.close = live
-                .open
-                .iter()
-                .filter(|(_, o)| o.place == Where::Parked)
-                .map(|(key, _)| key.clone())
-                .collect();
-            live.open.clear();
-            let (flow, input) = history.flow(&info)?;
-            live.run = history.coroutine(flow, input);
+        if history.cancelled {
+            // It is on its way out already, and must not be stopped in that.
+            return Ok(());
         }
+        self.stop_run(run);
+        let Some(live) = self.live.get_mut(&run) else { return Ok(()) };
+        history.cancelled = true;
+        let stopped = Failure::new(Class::Cancelled, "it was stopped because the work was cancelled");
+        live.cut_off_agents(&self.door, &stopped, now);
+        live.entries.push(note(&self.door, load::EPILOGUE, now, &CancelNote { cancelled_by: by, at: now }));
+        let parked = live.open.iter().filter(|(_, o)| o.place == Where::Parked).map(|(key, _)| key.clone());
+        live.close.extend(parked);
+        live.open.clear();
+        let (flow, input) = history.flow(&info)?;
+        live.run = history.coroutine(flow, input);
         live.news = true;
-        self.live.insert(run, live);
+        if let Err(trouble) = self.disk.release(&history.reserved(&info.name)) {
+            self.let_go(run, Left::Stuck(trouble.to_string()))?;
+        }
         Ok(())
     }
 

@@ -103,6 +103,8 @@ pub struct Driver<'a> {
     left: Vec<Outcome>,
     files: BTreeMap<RunRef, Vec<String>>,
     interrupted: bool,
+    /// Somebody asked twice: what is under way is left to its supervisors.
+    impatient: bool,
     /// Mail may have come before this process began to look.
     first_look: bool,
 }
@@ -129,6 +131,7 @@ impl<'a> Driver<'a> {
             left: vec![],
             files: BTreeMap::new(),
             interrupted: false,
+            impatient: false,
             first_look: true,
         }
     }
@@ -143,7 +146,10 @@ impl<'a> Driver<'a> {
         let ended = taken.live.ended.take();
         self.live.insert(info.id, taken.live);
         // Its files may be behind, or changed by somebody else.
-        let mended = self.disk.mend(taken.flow, &taken.input, &taken.facts, self.listener);
+        let mended = self
+            .disk
+            .mend(taken.flow, &taken.input, &taken.facts, self.listener)
+            .and_then(|paths| self.disk.release(&taken.reserved).map(|()| paths));
         match (mended, ended) {
             (Ok(paths), None) => {
                 self.files.insert(info.id, paths);
@@ -233,8 +239,7 @@ impl<'a> Driver<'a> {
         let (config, schedule) = (&self.config, &mut *self.schedule);
         let is_human = |request: &Request| human(config, request);
         let mut inline = |job: &crate::job::Job| schedule.inline(job);
-        let step = live.step(&self.door, now, self.listener.attended(), &is_human, &mut inline)?;
-        Ok(Some((step.append.clone(), step)))
+        live.step(&self.door, now, self.listener.attended(), &is_human, &mut inline).map(Some)
     }
 
     /// After the commit: files, then effects, then goodbye where nothing is left to do.
@@ -290,12 +295,19 @@ impl<'a> Driver<'a> {
 
     fn hear(&mut self, event: Event) {
         match event {
-            Event::Interrupt => self.interrupted = true,
+            Event::Interrupt => {
+                self.impatient = self.interrupted;
+                self.interrupted = true;
+            }
             Event::Line { address, line } => self.listener.line(&address, &line),
             Event::Finished { address, result } => {
                 self.listener.finished(&address);
                 let now = self.schedule.now();
                 let Some(live) = self.live.get_mut(&address.run) else { return };
+                if let Some(opened) = live.open.get_mut(&address.key).filter(|o| o.place == Where::Stopping) {
+                    opened.place = Where::Stopped;
+                    return;
+                }
                 match result {
                     Ok(body) => live.put(&self.door, &address.key, body, now),
                     // Nothing is journalled: the request is still open and is done again at `resume`.
@@ -336,19 +348,9 @@ impl<'a> Driver<'a> {
     fn put_down(&mut self) -> Result<(), Error> {
         self.stop_all();
         let now = self.schedule.now();
-        let cut_off: Result<(), Failure> = Err(Failure::interrupted());
-        let body = serde_json::to_vec(&cut_off).unwrap_or_default();
         for run in self.live.keys().copied().collect::<Vec<_>>() {
             if let Some(live) = self.live.get_mut(&run) {
-                let agents: Vec<String> = live
-                    .open
-                    .iter()
-                    .filter(|(_, o)| o.place == Where::AtWork && matches!(o.request, Request::Agent(_)))
-                    .map(|(key, _)| key.clone())
-                    .collect();
-                for key in agents {
-                    live.put(&self.door, &key, body.clone(), now);
-                }
+                live.cut_off_agents(&self.door, &Failure::interrupted(), now);
             }
             self.let_go(run, Left::Interrupted)?;
         }
@@ -363,26 +365,25 @@ impl<'a> Driver<'a> {
     }
 
     fn stop_run(&mut self, run: RunRef) {
-        let Some(live) = self.live.get(&run) else { return };
-        let at_work: Vec<Address> = live
-            .open
-            .iter()
-            .filter(|(_, o)| o.place == Where::AtWork)
-            .map(|(key, _)| live.address(key))
-            .collect();
-        let mut waiting = at_work.len();
+        let Some(live) = self.live.get_mut(&run) else { return };
+        let mut at_work: Vec<Address> = Vec::new();
+        for (key, opened) in live.open.iter_mut().filter(|(_, o)| o.place == Where::AtWork) {
+            opened.place = Where::Stopping;
+            at_work.push(Address { run, key: key.clone() });
+        }
         at_work.iter().for_each(|address| self.schedule.stop(address));
-        while waiting > 0 {
+        // What is heard meanwhile may be about other runs, and may stop those as well: what is waited for is
+        // therefore what the run says, never a count of events.
+        while !self.impatient && self.is_stopping(run) {
             for event in self.schedule.wait(BREATH_MS) {
-                match event {
-                    Event::Finished { address, .. } if address.run == run => waiting -= 1,
-                    Event::Interrupt => return,
-                    Event::Finished { .. } => self.hear(event),
-                    Event::Line { .. } => {}
-                }
+                self.hear(event);
             }
             self.listener.tick();
         }
+    }
+
+    fn is_stopping(&self, run: RunRef) -> bool {
+        self.live.get(&run).is_some_and(|live| live.open.values().any(|o| o.place == Where::Stopping))
     }
 
     /// Gives one run back, with whatever is still to be journalled.

@@ -1,9 +1,11 @@
 //! What is kept of a process's output: cleaned of secrets, in bounded memory, the rest in a bounded file.
 
+use std::fs;
 use std::fs::File;
 use std::fs::OpenOptions;
 use std::io::Write;
 use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
 use std::path::PathBuf;
 
 use crate::hands::process::Spawn;
@@ -198,7 +200,9 @@ impl Overflow {
         if self.file.is_none() {
             let mut options = OpenOptions::new();
             options.write(true).create(true).truncate(true).mode(0o600);
-            self.file = self.path.as_ref().and_then(|path| options.open(path).ok());
+            // Its folder comes into being with the first output that is too long for memory.
+            let made = |path: &Path| path.parent().is_none_or(|folder| fs::create_dir_all(folder).is_ok());
+            self.file = self.path.as_ref().filter(|path| made(path)).and_then(|path| options.open(path).ok());
         }
         self.file.as_mut().is_some_and(|file| file.write_all(bytes).is_ok())
     }
@@ -262,7 +266,7 @@ mod tests {
     #[test]
     fn what_does_not_fit_goes_to_the_file_and_then_is_counted() {
         let directory = tempfile::tempdir().unwrap();
-        let path = directory.path().join("rest");
+        let path = directory.path().join("outputs/rest");
         let kept = collect(&spawn(4, Some(path.clone()), 6), &Hider::default(), &[b"abc\ndef\nghijkl\n"]);
         assert_eq!(kept.stdout, "abc\n");
         assert_eq!(kept.dropped_bytes, 5);

@@ -316,11 +316,12 @@ impl<'f> Snapshots<'f> {
                 return Ok(State::File { mode, size_bytes, hash: expected });
             }
             let copied = self.files.copy(path, &object, Write::REBUILDABLE.mode(0o600))?;
+            // The file may have been changed since it was listed, so what counts is what was copied.
+            size_bytes = self.files.look(&object)?.map_or(0, |entry| entry.size_bytes);
             if copied == expected {
                 return Ok(State::File { mode, size_bytes, hash: expected });
             }
-            // The file was changed between its digest and its copy: what lies there has the wrong name.
-            size_bytes = self.files.look(&object)?.map_or(0, |entry| entry.size_bytes);
+            // It was changed between its digest and its copy: what lies there has the wrong name.
             self.files.remove(&object)?;
             expected = copied;
         }

@@ -24,10 +24,9 @@ use std::io::Read;
 use std::io::Seek;
 use std::io::Write;
 use std::os::fd::AsFd;
-use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
-use std::path::Path;
+use std::path::PathBuf;
 use std::process::Command;
 use std::process::Stdio;
 use std::thread;
@@ -133,18 +132,22 @@ fn receive_input(engine: &mut UnixStream, bytes: u64) -> io::Result<File> {
     Ok(file)
 }
 
-/// Says in the terms of the caller why a program did not start; "not found" alone could mean four things.
+/// Says in the terms of the caller why a program did not start; the error of the system alone can mean several
+/// things.
 fn explain(order: &Order, program: &str, error: &io::Error) -> SpawnError {
     let reason = error.to_string();
     if let Err(error) = fs::read_dir(&order.cwd) {
         return SpawnError::NoDirectory { path: order.cwd.clone(), reason: error.to_string() };
     }
+    let exists = candidates(order, program).iter().any(|path| path.exists());
     let program = program.to_owned();
     match error.kind() {
-        ErrorKind::NotFound if exists(order, &program) => {
+        ErrorKind::NotFound if exists => {
             SpawnError::NotExecutable { program, reason: "its interpreter was not found".to_owned() }
         }
         ErrorKind::NotFound | ErrorKind::NotADirectory => SpawnError::NotFound { program },
+        // A directory of the `PATH` that may not be entered gives this error for a program that is nowhere.
+        ErrorKind::PermissionDenied if !exists && !program.contains('/') => SpawnError::NotFound { program },
         ErrorKind::PermissionDenied => SpawnError::NotExecutable { program, reason },
         _ if error.raw_os_error() == Some(Errno::NOEXEC.raw_os_error()) => {
             SpawnError::NotExecutable { program, reason }
@@ -153,15 +156,13 @@ fn explain(order: &Order, program: &str, error: &io::Error) -> SpawnError {
     }
 }
 
-fn exists(order: &Order, program: &str) -> bool {
-    let executable = |path: &Path| {
-        fs::metadata(path).is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0)
-    };
+/// Where the program may be.
+fn candidates(order: &Order, program: &str) -> Vec<PathBuf> {
     if program.contains('/') {
-        return executable(&order.cwd.join(program));
+        return vec![order.cwd.join(program)];
     }
     let path = order.env.iter().find(|(name, _)| name == "PATH").map_or("", |(_, value)| value);
-    env::split_paths(path).any(|directory| executable(&order.cwd.join(directory).join(program)))
+    env::split_paths(path).map(|directory| order.cwd.join(directory).join(program)).collect()
 }
 
 /// Why a supervisor stopped waiting for its agent.
@@ -349,4 +350,44 @@ fn encode(status: WaitStatus) -> [u8; 5] {
     };
     let [a, b, c, d] = code.to_ne_bytes();
     [kind, a, b, c, d]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_forbidden_directory_in_the_path_does_not_hide_that_a_program_is_missing() {
+        let directory = tempfile::tempdir().unwrap();
+        fs::write(directory.path().join("there"), "not executable").unwrap();
+        let order = Order {
+            argv: Vec::new(),
+            cwd: directory.path().to_owned(),
+            env: vec![("PATH".to_owned(), directory.path().display().to_string())],
+            stdin: Source::Nothing,
+            deadline_ms: None,
+            grace_ms: 0,
+        };
+        let code = |program: &str| explain(&order, program, &ErrorKind::PermissionDenied.into()).exit_code();
+        assert_eq!(code("missing"), Some(127));
+        assert_eq!(code("there"), Some(126));
+        assert_eq!(code("./missing"), Some(126));
+    }
+
+    #[test]
+    fn an_end_is_told_over_the_pipe_as_it_was() {
+        let (reader, mut writer) = io::pipe().unwrap();
+        let mut supervisor = Supervisor {
+            agent: rustix::process::getpid(),
+            reaped: reader,
+            killed: BTreeMap::new(),
+            survived: Vec::new(),
+        };
+        writer.write_all(&[b'e', 7, 0, 0, 0]).unwrap();
+        writer.write_all(&[b's', 9, 0, 0, 0]).unwrap();
+        drop(writer);
+        assert_eq!(supervisor.read_end(), Some(How::Exited(i32::from_ne_bytes([7, 0, 0, 0]))));
+        assert_eq!(supervisor.read_end(), Some(How::Signaled(i32::from_ne_bytes([9, 0, 0, 0]))));
+        assert!(supervisor.all_gone_by(None));
+    }
 }

@@ -198,6 +198,30 @@ fn e_67_a_directory_that_became_a_link_does_not_lead_the_restoration_out() {
 }
 
 #[test]
+fn directories_that_forbid_writing_are_restored_and_forbid_it_again() {
+    let place = Place::new();
+    let forbid = |name: &str| fs::set_permissions(place.path(name), Permissions::from_mode(0o555)).unwrap();
+    let allow = |name: &str| fs::set_permissions(place.path(name), Permissions::from_mode(0o755)).unwrap();
+    place.write("locked/a", "before");
+    place.write("gone/b", "before");
+    forbid("locked");
+    forbid("gone");
+    let before = picture(&place.path(""));
+    let id = place.take(&[]).id;
+    allow("locked");
+    place.write("locked/a", "after");
+    place.write("locked/new", "after");
+    forbid("locked");
+    allow("gone");
+    fs::remove_dir_all(place.path("gone")).unwrap();
+    place.restore(&id);
+    assert_eq!(picture(&place.path("")), before);
+    // So that the directory can be removed at the end.
+    allow("locked");
+    allow("gone");
+}
+
+#[test]
 fn e_65_what_somebody_edited_after_the_action_is_named() {
     let place = Place::new();
     place.write("a", "0");

@@ -41,6 +41,7 @@ pub(super) struct Course<'c> {
     /// Where the instance stands by now.
     pub(super) standing: String,
     pub(super) execution: String,
+    /// When the log was opened.
     pub(super) began: Utc,
     /// Time that the run lay suspended; it does not count against the time it may take.
     pub(super) suspended_ms: u64,
@@ -84,7 +85,6 @@ impl<'c> Course<'c> {
         definition: Definition,
         instance: Instance,
         file: Hash,
-        began: Utc,
     ) -> Course<'c> {
         let mut names: BTreeMap<String, String> =
             definition.steps.iter().map(|s| (s.id.value.clone(), s.name.value.clone())).collect();
@@ -104,7 +104,7 @@ impl<'c> Course<'c> {
             definition,
             instance,
             execution: String::new(),
-            began,
+            began: Utc::default(),
             suspended_ms: 0,
             warned: false,
             results: vec![],
@@ -171,6 +171,8 @@ impl<'c> Course<'c> {
         let wanted =
             FreshIds { prefix: "EXEC".into(), folder: EXECUTIONS.into(), extension: "yaml".into(), count: 1 };
         self.execution = self.cx.ids(wanted).await.pop().unwrap_or_default();
+        // The clock starts with the log: the time that an approval took is nobody's delay.
+        self.began = self.cx.now().await;
         self.cx.record(&Fact::Began(Began {
             execution_id: self.execution.clone(),
             instance_id: self.instance.id.value.clone(),
@@ -196,11 +198,8 @@ impl<'c> Course<'c> {
         self.edit(set).await;
     }
 
-    /// Sets fields of the instance. An edit by somebody else during the run is a finding, and is kept.
+    /// Sets fields of the instance, named by the way to them.
     pub(super) async fn edit(&mut self, fields: Vec<(&str, Value)>) {
-        if self.test() {
-            return;
-        }
         let set = fields
             .into_iter()
             .map(|(name, value)| SetField {
@@ -208,6 +207,14 @@ impl<'c> Course<'c> {
                 value,
             })
             .collect();
+        self.edit_fields(set).await;
+    }
+
+    /// The same by paths. An edit by somebody else during the run is a finding, and is kept.
+    pub(super) async fn edit_fields(&mut self, set: Vec<SetField>) {
+        if self.test() {
+            return;
+        }
         match self.cx.edit(&self.start.instance, set, self.file).await {
             Ok(edited) => {
                 self.file = Some(edited.hash);
@@ -221,7 +228,7 @@ impl<'c> Course<'c> {
         }
     }
 
-    /// Every error is on record, in the fixed form (PX-133).
+    /// Every error is in the log, in the fixed form (PX-133).
     pub(super) fn error(&mut self, text: &str) {
         self.errors += 1;
         self.cx.record(&Fact::Error { text: text.to_owned() });

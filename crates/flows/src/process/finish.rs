@@ -3,6 +3,7 @@
 use serde_json::Map;
 use serde_json::Value;
 use serde_json::json;
+use seriatim_core::failure::Class;
 use seriatim_core::finding::Severity as Weight;
 use seriatim_core::process::Capability;
 use seriatim_core::process::ExecutionStatus;
@@ -16,6 +17,7 @@ use seriatim_core::process::facts::FlowChange;
 use seriatim_core::process::log;
 use seriatim_core::process::result;
 use seriatim_core::process::result::Verdict;
+use seriatim_core::process::rules;
 use seriatim_core::process::sla;
 
 use super::course::Course;
@@ -39,25 +41,45 @@ impl Course<'_> {
         if self.test() {
             return self.complete_test().await;
         }
-        let verdict = if unmet.is_empty() { self.verdict() } else { Verdict::Bad };
-        let word = result::word(result::purpose(&self.definition), verdict);
-        let summary = self.summary(word, &unmet);
         let mut outputs = self.outputs();
-        self.add_metrics(&mut outputs).await;
+        let lacking = if self.strict() { self.lacking(&outputs) } else { vec![] };
+        for output in &lacking {
+            self.error(&format!("outcome: {} - Output '{output}' was not produced", Class::Invalid));
+        }
+        let complete = lacking.is_empty();
+        let verdict = if unmet.is_empty() && complete { self.verdict() } else { Verdict::Bad };
+        let word = result::word(result::purpose(&self.definition), verdict);
+        let summary = self.plain(&self.summary(word, &unmet, &lacking));
+        if complete {
+            self.add_metrics(&mut outputs).await;
+        } else if let Value::Object(kept) = self.partial_outputs(None).await {
+            outputs.extend(kept);
+        }
         let outcome = json!({
-            "execution_success": true,
+            "execution_success": complete,
             "process_result": word,
             "summary": summary,
             "outputs": outputs,
         });
-        let (status, instance, trigger) = (ExecutionStatus::Completed, "COMPLETED", "finish");
+        let (status, instance, trigger) = match complete {
+            true => (ExecutionStatus::Completed, "COMPLETED", "finish"),
+            false => (ExecutionStatus::Failed, "FAILED", "fail"),
+        };
         let outcome = self.conclude(Conclusion { status, instance, trigger, outcome }).await;
         let good = verdict == Verdict::Good;
         let message = self.told(&summary);
-        Ended { status: End::Completed, good, outcome, message, findings: vec![] }
+        let status = if complete { End::Completed } else { End::Failed };
+        Ended { status, good, outcome, message, findings: vec![] }
     }
 
-    fn summary(&self, word: &str, unmet: &[String]) -> String {
+    /// Outputs that the interface declares and no step has given (PX-129). Strictly taken they are owed; otherwise
+    /// the interface only says how outputs are called.
+    fn lacking(&self, outputs: &Map<String, Value>) -> Vec<String> {
+        let declared = self.definition.outputs.iter().map(|o| o.kind.value.clone());
+        declared.filter(|name| !outputs.contains_key(name)).collect()
+    }
+
+    fn summary(&self, word: &str, unmet: &[String], lacking: &[String]) -> String {
         let mut summary = format!("'{}' is done; the result is {word}.", self.title());
         let skipped = self.steps.iter().filter(|s| s.status == StepStatus::Skipped).count();
         if skipped > 0 {
@@ -65,6 +87,9 @@ impl Course<'_> {
         }
         if !unmet.is_empty() {
             summary.push_str(&format!(" What had to be true at the end and is not: {}.", unmet.join("; ")));
+        }
+        if !lacking.is_empty() {
+            summary.push_str(&format!(" What should have come of it and did not: {}.", lacking.join("; ")));
         }
         if let Some(last) = self.steps.iter().rev().find(|s| s.status == StepStatus::Completed) {
             summary.push(' ');
@@ -75,7 +100,7 @@ impl Course<'_> {
 
     /// What people decided, or what the last step says of itself, is the result of the work.
     fn verdict(&self) -> Verdict {
-        let stated = self.results.last().and_then(|(_, _, outputs)| outputs.get("process_result"));
+        let stated = self.results.iter().rev().find_map(|(_, _, outputs)| outputs.get("process_result"));
         if let Some(verdict) = stated.and_then(Value::as_str).and_then(result::verdict) {
             return verdict;
         }
@@ -119,6 +144,10 @@ impl Course<'_> {
         let steps = u32::try_from(self.steps.len()).unwrap_or(u32::MAX);
         let summary =
             format!("Test run completed. {steps} steps validated, {} escalations would trigger.", self.fired);
+        let outputs = self.outputs();
+        for output in self.lacking(&outputs) {
+            self.test_log(format!("TEST: Output '{output}' was not produced"));
+        }
         self.cx.record(&Fact::TestSummary { steps, escalations: self.fired });
         let at = self.cx.now().await;
         self.cx.record(&Fact::Finished(Finished { at, status: ExecutionStatus::Completed, note: None }));
@@ -126,7 +155,7 @@ impl Course<'_> {
             "execution_success": true,
             "process_result": "TEST",
             "summary": summary,
-            "outputs": self.outputs(),
+            "outputs": outputs,
         });
         Ended { status: End::Completed, good: true, outcome, message: summary, findings: vec![] }
     }
@@ -139,12 +168,13 @@ impl Course<'_> {
         self.flow_change(Some(id.clone()), why, None).await;
         let value = json!(format!("{name}: {why}"));
         self.observe(ObservationType::Event, "Unrecoverable error", value).await;
-        let progress = self.preserve().await;
+        let progress = self.preserve(&id).await;
         let summary = format!(
             "Process failed during '{name}' step.\nError: {why}\nTotal errors: {}\nSee execution log for details.\n\
              {progress} Partial results preserved. To resume: provide corrected input and re-run.",
             self.errors
         );
+        let summary = self.plain(&summary);
         let outcome = json!({
             "execution_success": false,
             "process_result": "FAILED",
@@ -163,16 +193,19 @@ impl Course<'_> {
     }
 
     /// How far it came, and that it is kept (PX-144, PX-145).
-    async fn preserve(&mut self) -> String {
-        let (done, total) = (self.results.len(), self.definition.steps.len());
-        let keys = self.results.iter().map(|(_, name, _)| name.as_str()).collect::<Vec<_>>().join(", ");
-        let kept = format!("Completed: {done} steps, Outputs: {keys}");
-        self.observe(ObservationType::State, "Partial results preserved", json!(kept)).await;
-        match done {
-            0 => format!("None of the {total} steps was completed."),
-            1 => format!("Process completed step 1 of {total}."),
-            n => format!("Process completed steps 1-{n} of {total}."),
+    async fn preserve(&mut self, failed: &str) -> String {
+        let mut done: Vec<(usize, &str)> = Vec::new();
+        for (i, step) in self.definition.steps.iter().enumerate().filter(|(_, s)| s.id.value != failed) {
+            if self.results.iter().any(|(id, _, _)| *id == step.id.value) {
+                done.push((i + 1, &step.name.value));
+            }
         }
+        let keys = done.iter().map(|(_, name)| *name).collect::<Vec<_>>().join(", ");
+        let kept = format!("Completed: {} steps, Outputs: {keys}", done.len());
+        let numbers: Vec<usize> = done.into_iter().map(|(number, _)| number).collect();
+        let progress = completed(&numbers, self.definition.steps.len());
+        self.observe(ObservationType::State, "Partial results preserved", json!(kept)).await;
+        progress
     }
 
     /// A rule is broken: a log with no steps, and an instance that says so (K-72).
@@ -183,7 +216,10 @@ impl Course<'_> {
             .filter(|f| f.severity == Weight::Error)
             .map(|f| f.message.clone())
             .collect();
-        let mut ended = self.block(None, None, &reasons.join("; ")).await;
+        let told: Vec<String> =
+            findings.iter().flat_map(|f| &f.findings).filter_map(rules::in_plain_words).collect();
+        let told = self.plain(&told.join("; "));
+        let mut ended = self.stop(None, None, &reasons.join("; "), &told).await;
         ended.findings = findings;
         ended
     }
@@ -195,15 +231,30 @@ impl Course<'_> {
         severity: Option<Severity>,
         reason: &str,
     ) -> Ended {
+        let told = self.plain(reason);
+        self.stop(at, severity, reason, &told).await
+    }
+
+    /// `reason` is for the records, `told` for people.
+    async fn stop(
+        &mut self,
+        at: Option<usize>,
+        severity: Option<Severity>,
+        reason: &str,
+        told: &str,
+    ) -> Ended {
         self.open_log().await;
         let step = at.map(|i| self.definition.steps[i].clone());
         let from = step.as_ref().map(|s| s.id.value.clone());
+        if let Some(id) = &from {
+            self.error(&format!("{id}: FATAL - {reason}"));
+        }
         self.flow_change(from.clone(), reason, severity).await;
         let place = step.as_ref().map_or("the beginning", |s| &s.name.value).to_owned();
         self.observe(ObservationType::Event, &format!("Process blocked at {place}"), json!(reason)).await;
-        let mut summary = format!("Process blocked: {}", self.plain(reason));
-        if step.is_some() {
-            let progress = self.preserve().await;
+        let mut summary = format!("Process blocked: {told}");
+        if let Some(id) = &from {
+            let progress = self.preserve(id).await;
             summary = format!(
                 "{} {progress} Partial results preserved. To resume: provide corrected input and re-run.",
                 sentence(&summary)
@@ -217,10 +268,9 @@ impl Course<'_> {
         });
         let (status, instance, trigger) = (ExecutionStatus::Blocked, "FAILED", "block");
         let outcome = self.conclude(Conclusion { status, instance, trigger, outcome }).await;
-        let because = self.plain(reason);
         let message = format!(
             "The process could not continue because {}. Manual intervention required.",
-            trimmed(&because)
+            trimmed(told)
         );
         let message = self.told(&message);
         Ended { status: End::Blocked, good: false, outcome, message, findings: vec![] }
@@ -245,7 +295,8 @@ impl Course<'_> {
     async fn partial_outputs(&mut self, failed: Option<(&str, &str)>) -> Value {
         let mut parts = Map::new();
         let mut completed = Vec::new();
-        for (id, _, output) in &self.results {
+        let at = failed.map(|(id, _)| id);
+        for (id, _, output) in self.results.iter().filter(|(id, _, _)| at != Some(id.as_str())) {
             completed.push(json!(id));
             parts.insert(id.clone(), json!({"status": "COMPLETED", "output": output}));
         }
@@ -254,7 +305,6 @@ impl Course<'_> {
             let partial = partial.unwrap_or_default();
             parts.insert(id.to_owned(), json!({"status": "FAILED", "partial_output": partial, "error": why}));
         }
-        let at = failed.map(|(id, _)| id);
         let mut outputs = Map::new();
         outputs.insert("completed_steps".into(), json!(completed));
         outputs.insert("partial_outputs".into(), json!(parts));
@@ -317,5 +367,19 @@ impl Course<'_> {
     fn told(&self, message: &str) -> String {
         let all = std::iter::once(message.to_owned()).chain(self.remarks.iter().cloned());
         self.plain(&all.collect::<Vec<_>>().join(" "))
+    }
+}
+
+/// How far it came, in words (PX-144).
+fn completed(numbers: &[usize], total: usize) -> String {
+    let straight = numbers.iter().enumerate().all(|(i, number)| i + 1 == *number);
+    match numbers {
+        [] => format!("None of the {total} steps was completed."),
+        [number] => format!("Process completed step {number} of {total}."),
+        [.., last] if straight => format!("Process completed steps 1-{last} of {total}."),
+        numbers => {
+            let listed = numbers.iter().map(usize::to_string).collect::<Vec<_>>().join(", ");
+            format!("Process completed steps {listed} of {total}.")
+        }
     }
 }

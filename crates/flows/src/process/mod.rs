@@ -18,6 +18,7 @@ use serde::Serialize;
 use serde_json::Value;
 use serde_json::json;
 use seriatim_core::process::ExecutionStatus;
+use seriatim_core::process::Instance;
 use seriatim_core::process::facts::Fact;
 use seriatim_core::process::facts::Finished;
 use seriatim_core::process::log::Log;
@@ -72,7 +73,7 @@ pub(crate) async fn process(cx: Cx, input: Value) -> Ended {
         }
         match course.step(i).await {
             Next::Forward => i += 1,
-            Next::Goto(target) => i = target,
+            Next::Goto(target) | Next::Return { target, .. } => i = target,
             Next::Block { reason, severity } => return course.block(Some(i), severity, &reason).await,
             Next::Fail { why } => return course.fail(i, &why).await,
         }
@@ -86,7 +87,9 @@ pub(crate) async fn process(cx: Cx, input: Value) -> Ended {
 /// What is left to do when somebody cancels the run: the files must not say that it goes on.
 pub(crate) async fn cancelled(cx: Cx, input: Value) -> Ended {
     let at = cx.now().await;
-    if let Ok(start) = serde_json::from_value::<Start>(input) {
+    if let Ok(start) = serde_json::from_value::<Start>(input)
+        && !is_dry_run(&cx, &start).await
+    {
         let field = |name: &str, value: Value| SetField { path: vec!["instance".into(), name.into()], value };
         let set = vec![field("status", json!("CANCELLED")), field("completed", json!(at.seconds()))];
         // A file that is gone or broken by now cannot say anything; the journal does.
@@ -95,6 +98,12 @@ pub(crate) async fn cancelled(cx: Cx, input: Value) -> Ended {
     cx.record(&Fact::Error { text: "Cancelled - a person stopped the work".to_owned() });
     cx.record(&Fact::Finished(Finished { at, status: ExecutionStatus::Failed, note: None }));
     Ended::cancelled("The work was cancelled. What was done until then is kept in its log.")
+}
+
+/// A dry run leaves its instance alone (PX-27).
+async fn is_dry_run(cx: &Cx, start: &Start) -> bool {
+    let text = cx.read(&start.instance).await;
+    text.is_ok_and(|text| Instance::parse(text.text.as_bytes()).0.is_some_and(|instance| instance.test_mode))
 }
 
 /// The files of a process run.

@@ -3,10 +3,14 @@
 use serde_json::Value;
 use serde_json::json;
 use seriatim_core::doc::At;
+use seriatim_core::failure::Class;
+use seriatim_core::failure::Failure;
 use seriatim_core::finding::Finding;
+use seriatim_core::finding::Place;
 use seriatim_core::finding::has_errors;
 use seriatim_core::process::Definition;
 use seriatim_core::process::Instance;
+use seriatim_core::process::definition::Input;
 use seriatim_core::process::instance::Given;
 use seriatim_core::process::instance::Source;
 use seriatim_core::process::rules;
@@ -30,10 +34,12 @@ pub(super) enum Opening<'c> {
 pub(super) async fn open<'c>(cx: &'c Cx, start: &Start) -> Opening<'c> {
     let text = match cx.read(&start.instance).await {
         Ok(text) => text,
-        Err(failure) => return Opening::Over(broken(&failure.message, vec![])),
+        Err(failure) => {
+            return Opening::Over(unreadable("that describes this run", &start.instance, &failure));
+        }
     };
     let (instance, findings) = Instance::parse(text.text.as_bytes());
-    let Some(mut instance) = instance.filter(|_| !has_errors(&findings)) else {
+    let Some(instance) = instance.filter(|_| !has_errors(&findings)) else {
         let what = "The file that describes this run has errors.";
         return Opening::Over(broken(what, vec![(&start.instance, findings)]));
     };
@@ -41,19 +47,14 @@ pub(super) async fn open<'c>(cx: &'c Cx, start: &Start) -> Opening<'c> {
         Ok(found) => found,
         Err(ended) => return Opening::Over(ended),
     };
-    let mut file = text.hash;
-    if start.ask_for_inputs
-        && let Some(hash) = ask_for_inputs(cx, start, &definition, &mut instance).await
-    {
-        file = hash;
-    }
     let known = start.known_processes.iter().map(|(id, _)| id.clone()).collect();
     found.extend(rules::check(&definition, &known));
-    let inputs = rules::inputs(&definition, &instance);
-    let blocked = has_errors(&found) || has_errors(&inputs);
-    let began = cx.now().await;
-    let mut course = Course::new(cx, start.clone(), definition, instance, file, began);
-    if !blocked {
+    let mut course = Course::new(cx, start.clone(), definition, instance, text.hash);
+    if start.ask_for_inputs && !has_errors(&found) {
+        course.ask_for_inputs().await;
+    }
+    let inputs = rules::inputs(&course.definition, &course.instance);
+    if !has_errors(&found) && !has_errors(&inputs) {
         course.warn_about(&inputs).await;
         return Opening::Ready(Box::new(course));
     }
@@ -73,10 +74,10 @@ async fn definition(
         Some(Source::WellKnown { path, .. }) => path.value.clone(),
         None => return Err(broken("The file does not say which process to run.", vec![])),
     };
-    let text = cx.read(&path).await.map_err(|failure| {
-        let what = format!("The definition of the process cannot be read: {}", failure.message);
-        broken(&what, vec![])
-    })?;
+    let text = cx
+        .read(&path)
+        .await
+        .map_err(|failure| unreadable("with the definition of the process", &path, &failure))?;
     let (definition, findings) = Definition::parse(text.text.as_bytes());
     match definition {
         Some(definition) => Ok((definition, path, findings)),
@@ -84,39 +85,12 @@ async fn definition(
     }
 }
 
-/// Inputs that a definition wants and nobody has given yet (PX-150).
-async fn ask_for_inputs(
-    cx: &Cx,
-    start: &Start,
-    definition: &Definition,
-    instance: &mut Instance,
-) -> Option<seriatim_core::hash::Hash> {
-    let mut file = None;
-    for input in definition.inputs.iter().filter(|i| i.required) {
-        let given = instance.inputs.iter().any(|g| g.name.value == input.kind.value && !g.value.is_null());
-        if given {
-            continue;
-        }
-        let described = input.description.as_ref().map(|d| d.value.trim().trim_end_matches('.').to_owned());
-        let what = described.unwrap_or_else(|| input.kind.value.replace(['_', '-'], " "));
-        let answer = cx.ask(missing_input(&instance.description.value, &what)).await;
-        if answer.choice != "provide_input" {
-            return file;
-        }
-        let value = Value::String(answer.text.unwrap_or_default());
-        let way = ["instance", "context", "inputs", &input.kind.value].map(str::to_owned).to_vec();
-        let set = vec![SetField { path: way, value: value.clone() }];
-        // If it cannot be written the rules will say that it is missing.
-        if let Ok(edited) = cx.edit(&start.instance, set, None).await {
-            file = Some(edited.hash);
-            let name = At::new(input.kind.value.clone(), instance.inputs_place);
-            instance.inputs.push(Given { name, value });
-        }
-    }
-    file
-}
-
-fn missing_input(work: &str, what: &str) -> Question {
+fn missing_input(work: &str, input: &Input) -> Question {
+    let described = input.description.as_ref().map(|d| d.value.trim().trim_end_matches('.').to_owned());
+    let what = described.unwrap_or_else(|| input.kind.value.replace(['_', '-'], " "));
+    let words = format!("{} {what}", input.kind.value).to_lowercase();
+    let place = ["path", "file", "artifact"].iter().any(|word| words.contains(word));
+    let provide = if place { "I'll provide the path" } else { "I'll provide it" };
     Question {
         header: "Input needed".into(),
         question: format!("Before '{work}' can start, one thing is missing: {what}. What should it be?"),
@@ -124,10 +98,10 @@ fn missing_input(work: &str, what: &str) -> Question {
         tried: vec![],
         details: String::new(),
         options: vec![
-            Choice::new("provide_input", "I'll provide it", "Your words are used as this input.").with_text(),
+            Choice::new("provide_input", provide, "Your words are used as this input.").with_text(),
             Choice::new(
                 "skip",
-                "Skip this",
+                "Skip this check",
                 "Nothing is given; the work says what it lacks and does not begin.",
             ),
         ],
@@ -137,6 +111,26 @@ fn missing_input(work: &str, what: &str) -> Question {
 }
 
 impl Course<'_> {
+    /// Inputs that the definition wants and nobody has given yet (PX-150).
+    async fn ask_for_inputs(&mut self) {
+        for input in self.definition.inputs.clone().into_iter().filter(|i| i.required) {
+            let kind = &input.kind.value;
+            if self.instance.inputs.iter().any(|g| g.name.value == *kind && !g.value.is_null()) {
+                continue;
+            }
+            let Some(answer) = self.ask(missing_input(self.title(), &input)).await else { return };
+            if answer.choice != "provide_input" {
+                return;
+            }
+            let value = Value::String(answer.text.unwrap_or_default());
+            let way = ["instance", "context", "inputs", kind].map(str::to_owned).to_vec();
+            self.edit_fields(vec![SetField { path: way, value: value.clone() }]).await;
+            let name = At::new(kind.clone(), self.instance.inputs_place);
+            self.instance.inputs.retain(|g| g.name.value != *kind);
+            self.instance.inputs.push(Given { name, value });
+        }
+    }
+
     /// Inputs that the interface does not know are worth a word (PX-112).
     async fn warn_about(&mut self, findings: &[Finding]) {
         for finding in findings {
@@ -151,6 +145,17 @@ fn file_findings(all: Vec<(&str, Vec<Finding>)>) -> Vec<FileFindings> {
         .filter(|(_, findings)| !findings.is_empty())
         .map(|(path, findings)| FileFindings { path: path.to_owned(), findings })
         .collect()
+}
+
+/// The sentence is for people; where the file lies and what is wrong with it stands in the finding.
+fn unreadable(which: &str, path: &str, failure: &Failure) -> Ended {
+    let finding = Finding::error("unreadable", Place::TOP, failure.message.clone());
+    let why = match failure.class {
+        Class::MissingArtifact => "is not there",
+        Class::Invalid => "is not a text that can be read",
+        _ => "cannot be read",
+    };
+    broken(&format!("The file {which} {why}."), vec![(path, vec![finding])])
 }
 
 fn broken(message: &str, findings: Vec<(&str, Vec<Finding>)>) -> Ended {

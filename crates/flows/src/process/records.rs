@@ -85,6 +85,7 @@ impl Course<'_> {
                 outcome: d.outcome,
                 rationale: d.rationale,
                 context: context.clone(),
+                reference: String::new(),
                 tags: vec![TAG.into()],
             }));
         }

@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 use serde_json::json;
+use seriatim_core::failure::Class;
 use seriatim_core::failure::Failure;
 use seriatim_core::hash::Hash;
 use seriatim_core::process::Action;
@@ -11,6 +12,7 @@ use seriatim_core::process::Invocation;
 use seriatim_core::process::ObservationType;
 use seriatim_core::process::Severity;
 use seriatim_core::process::definition::FixStep;
+use seriatim_core::process::definition::Step;
 use seriatim_core::process::definition::Trigger;
 use seriatim_core::process::facts::Escalation;
 use seriatim_core::process::facts::Fact;
@@ -42,7 +44,7 @@ struct Return {
 /// What is to be done about the fix step.
 enum Fix {
     None,
-    Run,
+    Run(Box<Step>),
     Stop(Next),
 }
 
@@ -62,6 +64,7 @@ impl Course<'_> {
             max: self.definition.max_iterations(trigger),
         };
         work.escalation = Some(super::trigger::escalation(trigger, back.target.as_deref().unwrap_or(""), ""));
+        self.step_error(work, Class::Invalid, &back.condition).await;
         self.go_back(work, product, back).await
     }
 
@@ -125,19 +128,13 @@ impl Course<'_> {
         }
         let fix = self.definition.fix_step(&id).cloned();
         match self.decide_fix(work, &back, fix.as_ref()).await {
-            Fix::Stop(next) => return Reaction::Leave(next),
-            Fix::None => {}
-            Fix::Run => {
+            Fix::Stop(next) => Reaction::Leave(next),
+            Fix::None => Reaction::Leave(Next::Goto(target)),
+            Fix::Run(fix) => {
                 self.cx.record(&Fact::FixStepUsed);
-                if let Some(fix) = fix {
-                    let next = Box::pin(self.carry_out(fix.step, work.index)).await;
-                    if matches!(next, Next::Block { .. } | Next::Fail { .. }) {
-                        return Reaction::Leave(next);
-                    }
-                }
+                Reaction::Leave(Next::Return { target, fix })
             }
         }
-        Reaction::Leave(Next::Goto(target))
     }
 
     fn target_index(&self, back: &Return) -> Option<usize> {
@@ -189,30 +186,29 @@ impl Course<'_> {
             work.ids.add(ids);
             return Fix::Stop(block(back));
         }
-        let mode = fix.map(|f| f.invocation);
+        let (mode, raised) = (fix.map(|f| f.invocation), stated.is_some_and(|most| most > 1));
         let question = match (mode, fix) {
             (Some(Invocation::Ask), Some(fix)) => {
-                people::choose_fix(&work.step, &back.condition, &fix.step, serious)
+                people::choose_fix(&work.step, &back.condition, &fix.step, serious, raised)
             }
-            (_, fix) if serious => people::serious(&work.step, &back.condition, k, fix.map(|f| &f.step)),
+            (_, fix) if serious => people::serious(&work.step, &back.condition, raised, fix.map(|f| &f.step)),
             (Some(Invocation::Always | Invocation::OnRetry), Some(fix))
                 if back.severity == Severity::Medium && k > 1 =>
             {
                 people::confirm_fix(&work.step, &back.condition, &fix.step)
             }
-            (Some(Invocation::Always), _) => return Fix::Run,
-            (Some(Invocation::OnRetry), _) if k > 1 => return Fix::Run,
+            (Some(Invocation::Always), Some(fix)) => return Fix::Run(Box::new(fix.step.clone())),
+            (Some(Invocation::OnRetry), Some(fix)) if k > 1 => return Fix::Run(Box::new(fix.step.clone())),
             _ => return Fix::None,
         };
         let Some(answer) = self.ask(question).await else { return Fix::None };
         self.respond(work, &response(&answer));
         self.note(work, "Escalation in", &answer).await;
         self.guidance.extend(words(&answer));
-        match answer.choice.as_str() {
-            "cancel" => Fix::Stop(stopped(&answer)),
-            "retry" => Fix::None,
-            _ if fix.is_some() => Fix::Run,
-            _ => Fix::None,
+        match (answer.choice.as_str(), fix) {
+            ("cancel", _) => Fix::Stop(stopped(&answer)),
+            ("retry", _) | (_, None) => Fix::None,
+            (_, Some(fix)) => Fix::Run(Box::new(fix.step.clone())),
         }
     }
 
@@ -226,7 +222,7 @@ impl Course<'_> {
         if let Some((_, name)) = known {
             let reason =
                 format!("{} - first '{name}' has to be done again", people::trimmed(&back.condition));
-            self.remarks.push(format!("The work waits for '{name}'."));
+            self.remarks.push(format!("It was put off until '{name}' had been done again."));
             self.defer(work, &reason, None, &product.outputs).await;
             return Reaction::Leave(Next::Goto(work.index));
         }

@@ -39,8 +39,18 @@ use crate::request::Computed;
 pub(super) enum Next {
     Forward,
     Goto(usize),
-    Block { reason: String, severity: Option<Severity> },
-    Fail { why: String },
+    /// Back to an earlier step, with a correction on the way.
+    Return {
+        target: usize,
+        fix: Box<Step>,
+    },
+    Block {
+        reason: String,
+        severity: Option<Severity>,
+    },
+    Fail {
+        why: String,
+    },
 }
 
 /// A step under way.
@@ -95,6 +105,7 @@ impl Course<'_> {
                 return Next::Forward;
             }
         }
+        self.left_out.remove(&index);
         let next = self.carry_out(step, index).await;
         if !matches!(next, Next::Forward) {
             return next;
@@ -136,7 +147,7 @@ impl Course<'_> {
             // Before it began there is nothing to do again.
             Settled::Pass | Settled::Redo => {}
             Settled::Skip(words) => return self.close_skipped(work, &words).await,
-            Settled::Leave(next) => return self.close_left(work, Map::new(), next).await,
+            Settled::Leave(next) => return self.close_left(work, None, next).await,
         }
         loop {
             let product = self.produce(&mut work).await;
@@ -144,7 +155,7 @@ impl Course<'_> {
                 Settled::Pass => return self.close_done(work, product).await,
                 Settled::Redo => {}
                 Settled::Skip(words) => return self.close_skipped(work, &words).await,
-                Settled::Leave(next) => return self.close_left(work, product.outputs, next).await,
+                Settled::Leave(next) => return self.close_left(work, Some(product), next).await,
             }
         }
     }
@@ -200,17 +211,8 @@ impl Course<'_> {
             human_response: response(&answer),
         });
         let recovery = if answer.choice == "retry" { "Recovery attempt in" } else { "Escalation in" };
-        let event = |subject: String, value: String| Observed {
-            kind: ObservationType::Event,
-            observer: self.start.actor.clone(),
-            subject,
-            value: json!(value),
-        };
-        let observed = vec![
-            event(format!("Error in {name}"), fault.message.clone()),
-            event(format!("{recovery} {name}"), response(&answer)),
-        ];
-        let ids = self.record(vec![], observed).await;
+        let subject = format!("{recovery} {name}");
+        let ids = self.observe(ObservationType::Event, &subject, json!(response(&answer))).await;
         work.ids.add(ids);
         match answer.choice.as_str() {
             "retry" => {
@@ -220,6 +222,14 @@ impl Course<'_> {
             "skip" => Settled::Skip(format!("Skipped by {}: {}", answer.by, fault.message)),
             _ => Settled::Leave(Next::Fail { why: fault.message.clone() }),
         }
+    }
+
+    /// An error of a step: in the list of errors, and on record as an event (PX-133).
+    pub(super) async fn step_error(&mut self, work: &mut Work, class: Class, what: &str) {
+        self.error(&format!("{}: {class} - {what}", work.step.id.value));
+        let subject = format!("Error in {}", work.step.name.value);
+        let ids = self.observe(ObservationType::Event, &subject, json!(what)).await;
+        work.ids.add(ids);
     }
 
     async fn produce(&mut self, work: &mut Work) -> Product {
@@ -238,18 +248,23 @@ impl Course<'_> {
         };
         let said = said(&answer);
         put(&mut self.answers, (step.id.value.clone(), step.name.value.clone(), said.clone()));
+        let held: Vec<String> = (step.triggers.iter().enumerate())
+            .filter(|(i, _)| people::trigger_choice(*i) == answer.choice)
+            .map(|(_, trigger)| trigger.condition.value.clone())
+            .collect();
         let label = match answer.choice.as_str() {
             "approve" => "Approved",
             "changes" => "Changes asked for",
             "reject" => "Refused",
             "skip" => "Left out",
             "cancel" => "Stopped",
-            _ => "Done",
+            _ => held.first().map_or("Done", String::as_str),
         };
         let words = answer.text.clone().filter(|t| !t.trim().is_empty());
+        let by = if held.is_empty() { "by" } else { "- said by" };
         let summary = match &words {
-            Some(words) => format!("{label} by {}: {words}", answer.by),
-            None => format!("{label} by {}.", answer.by),
+            Some(words) => format!("{label} {by} {}: {words}", answer.by),
+            None => format!("{label} {by} {}.", answer.by),
         };
         let (actor, subject) = (format!("human:{}", answer.by), step.name.value.clone());
         let ids = if step.capability.value == Capability::Decide {
@@ -265,11 +280,7 @@ impl Course<'_> {
             "skip" => Said::Skip(answer.by.clone()),
             _ => Said::Done,
         };
-        let mut product = Product::of(summary, said, decided);
-        let held =
-            step.triggers.iter().enumerate().filter(|(i, _)| people::trigger_choice(*i) == answer.choice);
-        product.triggers = held.map(|(_, t)| t.condition.value.clone()).collect();
-        product
+        Product { triggers: held, ..Product::of(summary, said, decided) }
     }
 
     /// An agent does the step, tried again as the class of its failure wants.
@@ -280,8 +291,7 @@ impl Course<'_> {
         let tried = attempts(self.cx, Cap::default(), work.attempts, vec![], assign).await;
         work.attempts = tried.attempt;
         for failed in &tried.failed {
-            let failure = &failed.failure;
-            self.error(&format!("{}: {} - {}", work.step.id.value, failure.class, failure.message));
+            self.step_error(work, failed.failure.class, &failed.failure.message).await;
         }
         let (report, fault) = match tried.result {
             Ok(report) => {
@@ -291,7 +301,7 @@ impl Course<'_> {
             Err(failure) => (None, Some(failure)),
         };
         if let Some(fault) = fault.as_ref().filter(|_| report.is_some()) {
-            self.error(&format!("{}: {} - {}", work.step.id.value, fault.class, fault.message));
+            self.step_error(work, fault.class, &fault.message).await;
         }
         let summary = report.as_ref().map(|r| r.summary.clone()).filter(|s| !s.is_empty());
         if self.test() {
@@ -310,15 +320,20 @@ impl Course<'_> {
     }
 
     async fn close_done(&mut self, mut work: Work, product: Product) -> Next {
+        self.record_report(&mut work, &product).await;
+        let (id, name) = (work.step.id.value.clone(), work.step.name.value.clone());
+        self.close(work, StepStatus::Completed, &product.summary, None).await;
+        put(&mut self.results, (id, name, product.outputs));
+        Next::Forward
+    }
+
+    /// At least one record of what the agent did (PX-95).
+    async fn record_report(&mut self, work: &mut Work, product: &Product) {
         if let Some(report) = &product.report {
             let (decided, observed) = records::of_report(&work.step, &self.start.actor, report);
             let ids = self.record(decided, observed).await;
             work.ids.add(ids);
         }
-        let (id, name) = (work.step.id.value.clone(), work.step.name.value.clone());
-        self.close(work, StepStatus::Completed, &product.summary, None).await;
-        put(&mut self.results, (id, name, product.outputs));
-        Next::Forward
     }
 
     async fn close_skipped(&mut self, work: Work, words: &str) -> Next {
@@ -327,21 +342,37 @@ impl Course<'_> {
     }
 
     /// The step leaves the straight line; what it had so far is kept.
-    async fn close_left(&mut self, work: Work, outputs: Map<String, Value>, next: Next) -> Next {
+    async fn close_left(&mut self, mut work: Work, product: Option<Product>, next: Next) -> Next {
+        if let Some(product) = &product {
+            self.record_report(&mut work, product).await;
+        }
         let (status, words, error) = match &next {
             Next::Fail { why } => {
                 let error = StepError { message: why.clone(), recoverable: false };
                 (StepStatus::Failed, why.clone(), Some(error))
             }
             Next::Block { reason, .. } => (StepStatus::Escalated, reason.clone(), None),
-            Next::Forward | Next::Goto(_) => {
+            Next::Forward | Next::Goto(_) | Next::Return { .. } => {
                 let words = work.escalation.as_ref().map(|e| e.trigger.clone()).unwrap_or_default();
                 (StepStatus::Escalated, words, None)
             }
         };
+        let index = work.index;
+        let outputs = product.map(|p| p.outputs).unwrap_or_default();
         self.partial = Some((work.step.id.value.clone(), outputs));
         self.close(work, status, &words, error).await;
-        next
+        match next {
+            Next::Return { target, fix } => self.correct(*fix, index, target).await,
+            next => next,
+        }
+    }
+
+    /// The correction on the way back. Boxed: a correction is a step, and may have triggers of its own.
+    async fn correct(&mut self, fix: Step, index: usize, target: usize) -> Next {
+        match Box::pin(self.carry_out(fix, index)).await {
+            stopped @ (Next::Block { .. } | Next::Fail { .. }) => stopped,
+            Next::Forward | Next::Goto(_) | Next::Return { .. } => Next::Goto(target),
+        }
     }
 
     async fn skip(&mut self, step: &Step, words: &str) {

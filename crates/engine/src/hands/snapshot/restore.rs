@@ -1,10 +1,14 @@
 //! Bringing a snapshot back. What it replaces becomes a snapshot first.
 
+use std::collections::BTreeSet;
 use std::path::Path;
+use std::path::PathBuf;
 
 use seriatim_core::time::Utc;
 
+use crate::hands::files::Entry;
 use crate::hands::files::FileError;
+use crate::hands::files::Kind;
 use crate::hands::files::Write;
 use crate::hands::paths::decode_name;
 use crate::hands::snapshot::Item;
@@ -14,6 +18,9 @@ use crate::hands::snapshot::Snapshots;
 use crate::hands::snapshot::State;
 use crate::hands::snapshot::Step;
 use crate::hands::snapshot::Take;
+
+/// Enter the directory and change what it holds.
+const OWNER_MAY_WRITE: u32 = 0o300;
 
 /// What a restoration did.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -51,6 +58,7 @@ impl Snapshots<'_> {
     }
 
     fn apply(&self, steps: &[Step]) -> Result<(), FileError> {
+        let opened = self.open_directories(steps)?;
         // What goes away goes first and from below, so that a file can take the place of a directory.
         for step in steps.iter().rev() {
             self.clear(step)?;
@@ -59,12 +67,36 @@ impl Snapshots<'_> {
             self.bring_back(step)?;
         }
         // A directory that must not be written gets its mode when everything in it is done.
+        for (place, mode) in opened {
+            if matches!(self.files.look(&place)?, Some(Entry { kind: Kind::Directory, .. })) {
+                self.files.set_mode(&place, mode)?;
+            }
+        }
         for step in steps.iter().rev() {
             if let Some(State::Directory { mode }) = step.then {
                 self.files.set_mode(&self.place(&step.path)?, mode)?;
             }
         }
         Ok(())
+    }
+
+    /// Lets directories be written whose mode forbids it and in which something has to be done, and returns them
+    /// with their modes.
+    fn open_directories(&self, steps: &[Step]) -> Result<Vec<(PathBuf, u32)>, FileError> {
+        let parents: BTreeSet<&str> =
+            steps.iter().filter_map(|step| Some(step.path.rsplit_once('/')?.0)).collect();
+        let mut opened = Vec::new();
+        for parent in parents {
+            // Where a link stands now there is no directory to be opened.
+            let Ok(place) = self.place(parent) else { continue };
+            if let Some(Entry { kind: Kind::Directory, mode, .. }) = self.files.look(&place)?
+                && mode & OWNER_MAY_WRITE != OWNER_MAY_WRITE
+            {
+                self.files.set_mode(&place, mode | OWNER_MAY_WRITE)?;
+                opened.push((place, mode));
+            }
+        }
+        Ok(opened)
     }
 
     fn clear(&self, step: &Step) -> Result<(), FileError> {

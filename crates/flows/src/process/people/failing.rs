@@ -12,11 +12,11 @@ use super::stop;
 use super::trimmed;
 use crate::attempts::FailedAttempt;
 
-/// A serious failure (PX-75). When the definition allows several, stopping is the default (K-65).
+/// A serious failure (PX-75). Where the definition allows several, stopping is the default (K-65).
 pub(in crate::process) fn serious(
     step: &Step,
     condition: &str,
-    iteration: u32,
+    raised: bool,
     fix: Option<&Step>,
 ) -> Question {
     let fixes = fix.map(|f| format!(" '{}' is run first.", f.name.value)).unwrap_or_default();
@@ -25,7 +25,7 @@ pub(in crate::process) fn serious(
         "Fix it and try again",
         &format!("The work goes back and tries again.{fixes}"),
     );
-    let options = if iteration > 1 { vec![stop(), go_on] } else { vec![go_on, stop()] };
+    let options = if raised { vec![stop(), go_on] } else { vec![go_on, stop()] };
     let what =
         format!("A serious issue occurred: {} Shall it be mended and tried again?", sentence(condition));
     let why = format!("'{}' cannot be passed as it is.", step.name.value);
@@ -49,14 +49,23 @@ pub(in crate::process) fn confirm_fix(step: &Step, condition: &str, fix: &Step) 
 }
 
 /// The definition leaves the way to a person (PX-79, K-68).
-pub(in crate::process) fn choose_fix(step: &Step, condition: &str, fix: &Step, serious: bool) -> Question {
+pub(in crate::process) fn choose_fix(
+    step: &Step,
+    condition: &str,
+    fix: &Step,
+    serious: bool,
+    raised: bool,
+) -> Question {
     let lead = if serious { "A serious issue occurred: " } else { "This did not pass: " };
     let what = format!("{lead}{} Which way shall it take?", sentence(condition));
-    let options = vec![
+    let mut options = vec![
         Choice::new("fix", "Run the correction", &sentence(&about(fix))),
         Choice::new("retry", "Try again without it", "The work goes back and tries again as it is."),
         stop(),
     ];
+    if serious && raised {
+        options.rotate_right(1);
+    }
     let why = format!("'{}' did not pass, and there is a correction for it.", step.name.value);
     question(&step.name.value, what, why, options)
 }

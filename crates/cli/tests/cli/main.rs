@@ -1,0 +1,49 @@
+//! The built program, driven as people and scripts drive it. One binary, so that it links once.
+
+#[cfg(test)]
+mod answers;
+#[cfg(test)]
+mod cancel;
+#[cfg(test)]
+mod check;
+#[cfg(test)]
+mod commands;
+#[cfg(test)]
+mod configuration;
+#[cfg(test)]
+mod deadlines;
+#[cfg(test)]
+mod documents;
+#[cfg(test)]
+mod examples;
+#[cfg(test)]
+mod process;
+#[cfg(test)]
+mod questions;
+#[cfg(test)]
+mod recovery;
+#[cfg(test)]
+mod reports;
+#[cfg(test)]
+mod secrets;
+#[cfg(test)]
+mod sharing;
+#[cfg(test)]
+mod storage;
+#[cfg(test)]
+mod support;
+#[cfg(test)]
+mod terminal;
+#[cfg(test)]
+mod verify;
+
+#[test]
+fn no_test_file_is_forgotten() {
+    let directory = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cli");
+    let listed = include_str!("main.rs");
+    for entry in std::fs::read_dir(directory).unwrap() {
+        let name = entry.unwrap().file_name().into_string().unwrap();
+        let Some(module) = name.strip_suffix(".rs") else { continue };
+        assert!(module == "main" || listed.contains(&format!("mod {module};")), "{name} is not listed");
+    }
+}

@@ -1,0 +1,87 @@
+//! What the simulated disk holds: what is seen now, and what would still be there after a power cut.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::path::PathBuf;
+
+use super::rng::Rng;
+use crate::hands::files::Entry;
+use crate::hands::files::Kind;
+use crate::hands::paths::encode_name;
+
+/// Something at a path.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Node {
+    File { bytes: Vec<u8>, mode: u32 },
+    Directory { mode: u32 },
+    Link { target: PathBuf },
+}
+
+impl Node {
+    pub(super) fn entry(&self) -> Entry {
+        match self {
+            Node::File { bytes, mode } => Entry { kind: Kind::File, mode: *mode, size_bytes: bytes.len() as u64 },
+            Node::Directory { mode } => Entry { kind: Kind::Directory, mode: *mode, size_bytes: 0 },
+            Node::Link { target } => {
+                Entry { kind: Kind::Symlink(encode_name(target.as_os_str())), mode: 0o777, size_bytes: 0 }
+            }
+        }
+    }
+}
+
+/// What was at a path since the disk last had it for sure; the last one is what is seen.
+type Versions = Vec<Option<Node>>;
+
+/// All files. Directories are there for good as soon as they are made: none of the engine's promises rests on one.
+#[derive(Debug, Default)]
+pub(super) struct Tree {
+    paths: BTreeMap<PathBuf, Versions>,
+}
+
+impl Tree {
+    pub(super) fn get(&self, path: &Path) -> Option<&Node> {
+        self.paths.get(path)?.last()?.as_ref()
+    }
+
+    /// Changes a path. Until it is durable, a power cut may bring back what was there before.
+    pub(super) fn set(&mut self, path: &Path, node: Option<Node>, durable: bool) {
+        let versions = self.paths.entry(path.to_owned()).or_insert_with(|| vec![None]);
+        if durable {
+            versions.clear();
+        }
+        versions.push(node);
+    }
+
+    pub(super) fn make_parents(&mut self, path: &Path) {
+        for above in path.ancestors().skip(1) {
+            if self.get(above).is_none() {
+                self.set(above, Some(Node::Directory { mode: 0o755 }), true);
+            }
+        }
+    }
+
+    /// Every path that is seen, in order.
+    pub(super) fn seen(&self) -> impl Iterator<Item = (&Path, &Node)> {
+        self.paths.iter().filter_map(|(path, versions)| Some((path.as_path(), versions.last()?.as_ref()?)))
+    }
+
+    /// What lies directly in a directory.
+    pub(super) fn children(&self, directory: &Path) -> Vec<(&Path, &Node)> {
+        self.seen().filter(|(path, _)| path.parent() == Some(directory)).collect()
+    }
+
+    /// Everything that is seen is on the disk for sure.
+    pub(super) fn settle(&mut self) {
+        for versions in self.paths.values_mut() {
+            versions.drain(..versions.len().saturating_sub(1));
+        }
+    }
+
+    /// The power goes: of each path one of its versions is left, whole. What lies below `volatile` is gone.
+    pub(super) fn cut_power(&mut self, rng: &mut Rng, volatile: &Path) {
+        for (path, versions) in &mut self.paths {
+            let left = if path.starts_with(volatile) { None } else { rng.pick(versions).cloned().flatten() };
+            *versions = vec![left];
+        }
+    }
+}

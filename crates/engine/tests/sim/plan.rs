@@ -1,0 +1,117 @@
+//! What is to be done in a world: small processes, made from the seed.
+
+use serde_json::Value;
+use serde_json::json;
+
+use seriatim_engine::sim::Rng;
+use seriatim_flows::process;
+use seriatim_flows::rehearsal;
+
+/// One run.
+#[derive(Clone, Debug)]
+pub(crate) struct Planned {
+    pub(crate) name: String,
+    pub(crate) flow: &'static str,
+    pub(crate) title: String,
+    /// The instance; empty for a flow that has none.
+    pub(crate) subject: String,
+    pub(crate) input: Value,
+    /// Files that have to be there before it starts, relative to the workspace.
+    pub(crate) files: Vec<(String, String)>,
+}
+
+/// The names are what people see, so they have neither digits nor field names in them.
+const STEPS: [(&str, &str); 6] = [
+    ("Gather the facts", "Elicit"),
+    ("Look at them closely", "Analyse"),
+    ("Put them together", "Synthesise"),
+    ("Try them out", "Validate"),
+    ("Say what follows", "Decide"),
+    ("Write it down", "Generate"),
+];
+
+/// A process with an instance of its own.
+pub(crate) fn process(rng: &mut Rng, number: usize) -> Planned {
+    let subject = format!(".dialogue/processes/PINST-20260101-00000{number}.yaml");
+    let path = format!("processes/process-{number}.yaml");
+    let title = format!("Work of the {} kind", ["first", "second", "third", "fourth", "fifth"][number % 5]);
+    let start = process::Start {
+        instance: subject.clone(),
+        actor: "ai:player".to_owned(),
+        ..process::Start::default()
+    };
+    Planned {
+        name: format!("20260101-00000{number}-sim"),
+        flow: "process",
+        input: serde_json::to_value(start).unwrap(),
+        files: vec![(subject.clone(), instance(number, &title, &path)), (path, definition(rng, number))],
+        title,
+        subject,
+    }
+}
+
+/// A run of commands that do nothing.
+pub(crate) fn rehearsal(rng: &mut Rng, number: usize) -> Planned {
+    let plan = rehearsal::Plan { steps: 1 + rng.below(4), ask: rng.chance(50) };
+    Planned {
+        name: format!("20260101-00000{number}-reh"),
+        flow: "rehearsal",
+        title: "A rehearsal".to_owned(),
+        subject: String::new(),
+        input: serde_json::to_value(plan).unwrap(),
+        files: vec![],
+    }
+}
+
+fn instance(number: usize, title: &str, definition: &str) -> String {
+    format!(
+        "---\n# Comments and order stay as they are.\ninstance:\n  id: \"PINST-20260101-00000{number}\"\n  \
+         created: \"2026-01-01T00:00:00Z\"\n  created_by: human:ada\n  plain_english_description: {title}\n  \
+         definition_source:\n    type: WELL_KNOWN\n    definition_path: {definition}\n  context:\n    \
+         trigger: asked for\n    inputs: {{}}\n    parameters: {{}}\n  status: PLANNED\n  \
+         execution_log_id: null\n  run_count: 0\n  started: null\n  completed: null\n  outcome: null\n---\n"
+    )
+}
+
+fn definition(rng: &mut Rng, number: usize) -> String {
+    let count = 3 + rng.index(4);
+    let from = rng.index(STEPS.len() - count + 1);
+    let steps: Vec<Value> = STEPS[from..from + count]
+        .iter()
+        .zip(1..)
+        .map(|((name, capability), at)| step(rng, &format!("{}.1.{at}", number + 1), name, capability))
+        .collect();
+    let definition = json!({
+        "definition": {
+            "id": format!("PROC-{}.1", number + 1),
+            "name": "A process of the simulation",
+            "version": "1.0",
+            "phase": 1,
+            "information_composition": {"formal": 80, "tacit": 15, "emergent": 5},
+        },
+        "interfaces": {"inputs": [], "outputs": []},
+        "steps": steps,
+        "flow": "```mermaid\nflowchart LR\n  begin --> work --> done\n```\n",
+    });
+    seriatim_core::process::log::framed(&definition)
+}
+
+/// New patterns of the dialect get their place here.
+fn step(rng: &mut Rng, id: &str, name: &str, capability: &str) -> Value {
+    let by_person = rng.chance(30);
+    let (pattern, human, ai) =
+        if by_person { ("Human-Only", "Owner", "None") } else { ("AI-Only", "None", "Player") };
+    let mut step = json!({
+        "id": id,
+        "name": name,
+        "capability": capability,
+        "pattern": pattern,
+        "human_role": human,
+        "ai_role": ai,
+        "escalation_triggers": [],
+    });
+    if rng.chance(50) {
+        step["completion_criteria"] = json!(["It can be looked at"]);
+    }
+    step
+}
