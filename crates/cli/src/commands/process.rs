@@ -159,7 +159,7 @@ fn show_one(context: &Context, command: &Show) -> Result<Exit> {
 /// How wide the picture may be: as wide as the terminal, within reason.
 fn columns() -> usize {
     let size = rustix::termios::tcgetwinsize(std::io::stdout()).ok();
-    size.filter(|s| s.ws_col > 0).map_or(100, |s| usize::from(s.ws_col)).clamp(84, 130)
+    size.filter(|s| s.ws_col > 0).map_or(100, |s| usize::from(s.ws_col)).clamp(80, 130)
 }
 
 /// The file that was meant.
@@ -236,7 +236,9 @@ fn read(
     match definition {
         Some(definition) => Ok((definition, errors)),
         None if errors > 0 => {
-            render::findings::to_stderr(&chosen.shown, &checked.text, &checked.findings);
+            if !context.ui.json {
+                render::findings::to_stderr(&chosen.shown, &checked.text, &checked.findings);
+            }
             Err(CommandError::not_good(format!("{} has {errors} error(s) and cannot be shown", chosen.shown)))
         }
         None => Err(CommandError::usage(format!("{} is not a process", chosen.shown))

@@ -8,6 +8,7 @@ use seriatim_core::doc::At;
 use seriatim_core::process::Action;
 use seriatim_core::process::Decimal;
 use seriatim_core::process::Definition;
+use seriatim_core::process::Pattern;
 use seriatim_core::process::definition::Criterion;
 use seriatim_core::process::definition::Step;
 use seriatim_core::process::definition::Trigger;
@@ -128,7 +129,7 @@ impl Sheet<'_> {
         if let Some(description) = &d.description {
             paragraph(&mut out, &description.value, columns);
         }
-        let level = format!("People take part: {}. {}", level_word(self.level()), in_words(self.level()));
+        let level = format!("Engagement of people: {}. {}", level_word(self.level()), in_words(self.level()));
         paragraph(&mut out, &level, columns);
         self.inputs(&mut out, columns);
         heading(&mut out, "Steps");
@@ -136,7 +137,7 @@ impl Sheet<'_> {
         let _ = writeln!(out, "{}", table(&["step", "name", "what", "done by", "role"], &rows));
         list(&mut out, "What must be true at the beginning", &d.quality.entry_criteria, columns);
         list(&mut out, "What must be true at the end", &d.quality.exit_criteria, columns);
-        self.time_line(&mut out);
+        self.time(&mut out, columns);
         heading(&mut out, "Flow");
         out.push_str(&diagram::text(self.diagram, columns));
         self.questions(&mut out, columns);
@@ -157,18 +158,22 @@ impl Sheet<'_> {
 
     fn step_row(&self, step: &Step) -> Vec<String> {
         let pattern = self.level().elevate(step.pattern.value);
-        let roles = [&step.ai_role, &step.human_role].into_iter().flatten().map(|role| role.value.as_str());
-        let roles = roles.collect::<Vec<_>>().join("; ");
+        // Whoever leads comes first.
+        let roles = match pattern {
+            Pattern::HumanOnly | Pattern::HumanLed => [&step.human_role, &step.ai_role],
+            Pattern::Partnership | Pattern::AiLed | Pattern::AiOnly => [&step.ai_role, &step.human_role],
+        };
+        let roles: Vec<&str> = roles.into_iter().flatten().map(|role| role.value.as_str()).collect();
         vec![
             readable(&step.id.value),
             cut(&readable(&step.name.value), 40),
             step.capability.value.word().to_owned(),
             diagram::who(pattern).to_owned(),
-            cut(&readable(&roles), 60),
+            cut(&readable(&roles.join("; ")), 60),
         ]
     }
 
-    fn time_line(&self, out: &mut String) {
+    fn time(&self, out: &mut String, columns: usize) {
         let Some(sla) = &self.definition.quality.sla else { return };
         let mut parts = vec![];
         if let Some(expected) = &sla.expected_duration_minutes {
@@ -180,7 +185,8 @@ impl Sheet<'_> {
         }
         if !parts.is_empty() {
             heading(out, "Time");
-            let _ = writeln!(out, "  {}; time that it lies suspended does not count", parts.join("; "));
+            parts.push("time that it lies suspended does not count".to_owned());
+            parts.iter().for_each(|part| item(out, part, columns));
         }
     }
 

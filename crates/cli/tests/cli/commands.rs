@@ -70,6 +70,11 @@ fn help_lists_the_commands() {
       -V, --version          Print version
     --- exit 0
     "#);
+}
+
+#[test]
+fn every_command_explains_itself() {
+    let env = Env::new();
     insta::assert_snapshot!(env.run(&["run", "process", "--help"]).snapshot(), @r#"
     --- stdout
     Run a process: from an instance, or from a definition (then an instance is created)
@@ -134,7 +139,6 @@ fn help_lists_the_commands() {
       -V, --version          Print version
     --- exit 0
     "#);
-    // Every command explains itself.
     for command in [
         "init",
         "check",

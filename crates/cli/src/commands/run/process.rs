@@ -1,9 +1,8 @@
-//! `seriatim run`
+//! `seriatim run process`
 
 use std::path::Path;
 use std::path::PathBuf;
 
-use clap::Subcommand;
 use seriatim_core::check;
 use seriatim_core::finding::has_errors;
 use seriatim_core::kind::Kind;
@@ -18,36 +17,22 @@ use seriatim_engine::hands::files::Write;
 use seriatim_flows::process::Start;
 use serde_json::json;
 
-use crate::answers::Answers;
+use super::Asking;
 use crate::args::Context;
 use crate::error::CommandError;
 use crate::error::Result;
 use crate::exit::Exit;
 use crate::processes;
 use crate::render;
-use crate::render::run::View;
 use crate::session::Begin;
-use crate::session::Busy;
 use crate::session::Session;
-
-/// Start work and carry it as far as it goes
-#[derive(clap::Args, Debug)]
-pub(crate) struct Run {
-    #[command(subcommand)]
-    what: What,
-}
-
-#[derive(Subcommand, Debug)]
-enum What {
-    Process(Process),
-}
 
 /// Run a process: from an instance, or from a definition (then an instance is created)
 ///
 /// Exit codes: 0 done and good, 1 done and not good, 2 nothing was changed, 3 waiting for a person, 4 held by
 /// another process.
 #[derive(clap::Args, Debug)]
-struct Process {
+pub(crate) struct Process {
     /// A process instance or a process definition
     file: PathBuf,
     /// An input, for a run from a definition
@@ -57,30 +42,7 @@ struct Process {
     asking: Asking,
 }
 
-/// How questions are dealt with.
-#[derive(clap::Args, Debug, Clone, Default)]
-pub(crate) struct Asking {
-    /// Never ask on the terminal: park the run and exit with 3
-    #[arg(long)]
-    pub(crate) no_input: bool,
-    /// Answer from a YAML list, first match wins
-    #[arg(long, value_name = "FILE")]
-    pub(crate) answers: Option<PathBuf>,
-}
-
-impl Asking {
-    pub(crate) fn answers(&self) -> Result<Answers> {
-        self.answers.as_deref().map_or_else(|| Ok(Answers::default()), Answers::read)
-    }
-}
-
-pub(crate) fn run(context: &Context, command: &Run) -> Result<Exit> {
-    match &command.what {
-        What::Process(process) => run_process(context, process),
-    }
-}
-
-fn run_process(context: &Context, command: &Process) -> Result<Exit> {
+pub(super) fn run(context: &Context, command: &Process) -> Result<Exit> {
     let answers = command.asking.answers()?;
     let given = Given::read(context, &command.file)?;
     let mut session = Session::open(context)?;
@@ -107,19 +69,7 @@ fn run_process(context: &Context, command: &Process) -> Result<Exit> {
         subject: prepared.path.clone(),
         input: serde_json::to_value(start).unwrap_or_default(),
     };
-    let mut face = session.face(&context.ui, answers, command.asking.no_input);
-    let lease = match session.begin(begin) {
-        Ok(lease) => lease,
-        // Unfinished and held by nobody: it is continued, never begun twice.
-        Err(Busy::Unheld(run)) => {
-            context.ui.tell(format!("Continuing the work that was begun before ({run})."));
-            let info = session.store.find(&run)?;
-            session.acquire(&info)?
-        }
-        Err(Busy::Other(error)) => return Err(error),
-    };
-    let outcome = session.drive(lease, &mut face)?;
-    let view = View::after(&session.store, outcome)?;
+    let view = super::carry_out(context, &mut session, begin, answers, command.asking.no_input)?;
     if prepared.created {
         context.ui.tell(format!("Run it again with:  seriatim run process {}", prepared.path));
     }
