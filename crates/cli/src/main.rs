@@ -4,6 +4,7 @@ mod answers;
 mod args;
 mod bench;
 mod commands;
+mod conditions;
 mod error;
 mod exit;
 mod processes;

@@ -3,6 +3,8 @@
 use std::collections::BTreeSet;
 
 use crate::config;
+use crate::cycle::Automation;
+use crate::cycle::document;
 use crate::doc;
 use crate::doc::Limits;
 use crate::doc::Node;
@@ -114,6 +116,9 @@ fn tree_findings(kind: Option<Kind>, tree: &Node, around: &Surroundings) -> Vec<
         Some(Kind::ExecutionLog) => records::execution_log(tree, &sink),
         Some(Kind::Decision) => records::decision(tree, &sink),
         Some(Kind::Observation) => records::observation(tree, &sink),
+        Some(Kind::Automation) => {
+            Automation::of(tree, &sink);
+        }
         other => more = vec![not_checked(other)],
     }
     let mut findings = sink.into_findings();
@@ -131,20 +136,23 @@ fn inline_findings(instance: &Instance, around: &Surroundings) -> Vec<Finding> {
 
 fn text_findings(kind: Option<Kind>, source: &doc::Source<'_>) -> Vec<Finding> {
     match kind {
-        Some(Kind::Config) => {
-            let mut findings = config::check(source.text);
-            let skipped = u32::try_from(source.skipped).unwrap_or(0);
-            for finding in &mut findings {
-                finding.place.start += skipped;
-                finding.place.end += skipped;
-            }
-            findings
-        }
+        Some(Kind::Config) => moved(config::check(source.text), source.skipped),
+        Some(Kind::Cycle) => moved(document::check(source.text), source.skipped),
         _ if source.text.trim().is_empty() => {
             vec![Finding::error("empty", Place::TOP, "the file is empty")]
         }
         other => vec![not_checked(other)],
     }
+}
+
+/// Findings about a text, with their places in the file that has some bytes before it.
+fn moved(mut findings: Vec<Finding>, skipped: usize) -> Vec<Finding> {
+    let skipped = u32::try_from(skipped).unwrap_or(0);
+    for finding in &mut findings {
+        finding.place.start += skipped;
+        finding.place.end += skipped;
+    }
+    findings
 }
 
 /// The honest word about a file whose rules are not built in.

@@ -235,7 +235,7 @@ fn of_name(name: &str) -> Option<Kind> {
         () if stem == "lifecycle-stage" => Kind::Lifecycle,
         () if stem == "agent-map" => Kind::Action,
         () if stem.eq_ignore_ascii_case("SETUP_AUTOMATION") && is_yaml(file) => Kind::Automation,
-        () if stem.starts_with("current_cycle") => Kind::Cycle,
+        () if stem.starts_with("current_cycle") || stem.contains("_cycle-") => Kind::Cycle,
         () if file.ends_with(".template.md") => Kind::Template,
         () if file.ends_with(".prompt.md") => Kind::Prompt,
         () => return None,

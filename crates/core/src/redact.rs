@@ -10,6 +10,7 @@ mod shapes;
 use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
+use std::sync::LazyLock;
 
 use regex::bytes::Regex;
 
@@ -45,6 +46,23 @@ struct Rules {
 struct Hit<'a> {
     range: Range<usize>,
     label: &'a str,
+}
+
+/// Where a token of a known shape is, and which one it is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KnownShape {
+    /// `github-token`, `private-key` ...
+    pub kind: String,
+    /// The bytes of the text that it takes up.
+    pub range: Range<usize>,
+}
+
+/// The tokens in `text` whose shapes everybody knows.
+pub fn known_shapes(text: &str) -> Vec<KnownShape> {
+    /// Always there: a test holds that the shapes are valid expressions.
+    static SHAPES: LazyLock<Option<shapes::Shapes>> = LazyLock::new(|| shapes::Shapes::new().ok());
+    let hits = SHAPES.iter().flat_map(|shapes| shapes.hits(text.as_bytes()));
+    hits.map(|hit| KnownShape { kind: hit.label.to_owned(), range: hit.range }).collect()
 }
 
 /// Whether the name of an environment variable says that its value is a secret.

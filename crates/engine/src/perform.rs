@@ -188,15 +188,17 @@ pub(crate) fn clear(hands: &Hands, job: &Job) {
     hands.processes.sweep(&job.marker());
     // All of this does no harm where it stays; the attempt itself is what matters.
     let _ = remove_all(hands.files.as_ref(), &hands.scratch.join(job.file_name()));
-    let written = match &job.request {
-        Request::Write(file) => Path::new(&file.path).parent(),
-        Request::Edit(file) => Path::new(&file.path).parent(),
-        Request::Ids(wanted) => Some(Path::new(&wanted.folder)),
-        _ => None,
+    let written: Vec<PathBuf> = match &job.request {
+        Request::Write(file) => vec![PathBuf::from(&file.path)],
+        Request::Edit(file) => vec![PathBuf::from(&file.path)],
+        Request::Ids(wanted) => vec![Path::new(&wanted.folder).join("any")],
+        Request::Agent(assignment) => agents::writes(hands, job, assignment),
+        _ => vec![],
     };
-    let folder = written.map(|folder| hands.workspace.resolve(Path::new(".").join(folder)));
-    if let Some(Ok(folder)) = folder {
-        let _ = hands.files.clear_temporary(&folder);
+    for folder in written.iter().filter_map(|path| path.parent()) {
+        if let Ok(folder) = hands.workspace.resolve(Path::new(".").join(folder)) {
+            let _ = hands.files.clear_temporary(&folder);
+        }
     }
 }
 

@@ -108,6 +108,12 @@ impl Store {
         })
     }
 
+    /// The runs that have signals waiting for their holders.
+    pub fn signalled_runs(&self) -> Result<Vec<RunRef>, Error> {
+        let sql = "SELECT DISTINCT run FROM signal WHERE consumed = 0";
+        self.session().all(sql, [], |row| row.get(0).map(RunRef))
+    }
+
     /// The signals that wait for the holder of `run`, in the order in which they came.
     pub fn signals(&self, run: RunRef) -> Result<Vec<Signal>, Error> {
         let session = self.session();

@@ -24,6 +24,9 @@ use crate::session::Session;
 /// Only readers and closing processes ever meet SQLite's own locks; writers wait at ours.
 const BUSY_WAIT: Duration = Duration::from_secs(5);
 
+/// Room for the pages of one commit of many runs: what does not fit is written twice.
+const CACHE_KIB: u32 = 8_192;
+
 /// More than the statements there are.
 const STATEMENTS_MAX: usize = 64;
 
@@ -257,6 +260,7 @@ fn connect(path: &Path, mode: Mode) -> Result<Connection, Error> {
     if mode != Mode::Reader {
         // What is deleted is overwritten: an erased body leaves no copy in the unused part of a page.
         conn.execute_batch("PRAGMA synchronous = FULL; PRAGMA secure_delete = ON").at(path)?;
+        conn.execute_batch(&format!("PRAGMA cache_size = -{CACHE_KIB}")).at(path)?;
     }
     if mode == Mode::Hook {
         conn.query_row("PRAGMA wal_autocheckpoint = 0", [], |_| Ok(())).at(path)?;

@@ -104,9 +104,10 @@ impl Ground {
 
     /// Drives runs that were just begun.
     pub(crate) fn drive_new(&mut self, leases: Vec<Lease>, schedule: &mut dyn Schedule) -> Result<Driven> {
-        let with_info = |lease: Lease| self.store.run(lease.run).map(|info| (lease, info));
-        let runs = leases.into_iter().map(with_info).collect::<std::result::Result<_, _>>()?;
-        self.drive(runs, schedule)
+        let limit = u32::try_from(leases.len()).ok();
+        let newest = self.store.runs(&Filter { limit, ..Filter::default() })?.runs;
+        // The newest come first.
+        self.drive(leases.into_iter().zip(newest.into_iter().rev()).collect(), schedule)
     }
 
     /// Drives runs by the engine's own loop until each has ended or waits.

@@ -47,7 +47,7 @@ const BLOCKS: u64 = 20;
 const ROUNDS: usize = 3;
 
 /// How often many runs at once are, which takes a moment only.
-const ROUNDS_AT_ONCE: usize = 15;
+const ROUNDS_AT_ONCE: usize = 31;
 
 /// How often a process is killed.
 const KILLS: usize = 5;

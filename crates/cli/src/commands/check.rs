@@ -12,6 +12,7 @@ use seriatim_core::process::Definition;
 use serde::Serialize;
 
 use crate::args::Context;
+use crate::conditions;
 use crate::error::CommandError;
 use crate::error::Result;
 use crate::exit::Exit;
@@ -122,7 +123,12 @@ fn check_one(root: &Path, file: &Path, bytes: &[u8], kind: Option<Kind>) -> Chec
         && let (Some(definition), _) = Definition::parse(&text)
     {
         checked.findings.extend(check::instance_with_definition(bytes, &definition));
-        seriatim_core::doc::sort(&mut checked.findings);
     }
+    if checked.kind == Some(Kind::ProcessDefinition)
+        && let (Some(definition), _) = Definition::parse(bytes)
+    {
+        checked.findings.extend(conditions::findings(&definition));
+    }
+    seriatim_core::doc::sort(&mut checked.findings);
     checked
 }

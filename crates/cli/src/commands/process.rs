@@ -249,6 +249,8 @@ fn read(
 /// Draws into a file. One that somebody else made is not replaced unasked.
 fn write_picture(file: &Path, drawn: &Diagram, force: bool) -> Result<String> {
     let shown = file.display().to_string();
+    let file = &std::path::absolute(file)
+        .map_err(|e| CommandError::usage(format!("{shown} cannot be the name of a file: {e}")))?;
     let expect = match Disk.read(file, READ_BYTES_MAX) {
         Ok(found) if force || is_ours(&found.bytes) => Expect::Hash(found.hash),
         Err(FileError::NotFound { .. }) => Expect::Absent,

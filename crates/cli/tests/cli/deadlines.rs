@@ -26,6 +26,7 @@ fn after_the_deadline_nothing_of_a_stubborn_agent_lives_and_what_it_wrote_is_kep
     let grandchild = began.process(&engine);
     tick.send("crumbs");
     assert_eq!(began.line(&engine), "wrote");
+    assert!(env.living().iter().any(|process| process.contains("grandchild.sh")), "{:?}", env.living());
     let output = engine.output().exits(3);
     grandchild.has_ended();
     assert_eq!(env.living(), Vec::<String>::new());

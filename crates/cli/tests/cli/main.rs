@@ -35,6 +35,12 @@ mod support;
 #[cfg(test)]
 mod terminal;
 #[cfg(test)]
+mod test_decide_command;
+#[cfg(test)]
+mod test_observe_command;
+#[cfg(test)]
+mod test_process_command;
+#[cfg(test)]
 mod verify;
 
 #[test]

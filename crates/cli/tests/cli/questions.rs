@@ -19,7 +19,7 @@ fn a_question_is_asked_by_one_process_answered_from_a_second_and_continued_by_a_
     q1  Bake bread for the evening · waiting for SPAN
     Decide on the crust
 
-    Decide on the crust.
+    How shall it be?
 
       Knead the dough
 

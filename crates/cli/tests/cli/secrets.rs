@@ -92,6 +92,7 @@ fn kill_9_leaves_the_papers_of_an_agent_only_until_the_run_is_continued() {
     let agent = began.process(&engine);
     engine.kill();
     agent.ends();
+    assert!(!crate::support::files_below(&env.scratch()).is_empty(), "there is something to clear away");
     env.run(&["resume", &env.newest(), "--no-input"]).exits(0);
     assert_nowhere(&env, &token);
     env.assert_tidy();

@@ -100,7 +100,7 @@ impl Env {
             };
             let _ = write!(
                 definition,
-                "  - id: \"5.1.{}\"\n    name: \"{name}\"\n    capability: \"{capability}\"\n    \
+                "  - id: \"5.1.{}\"\n    name: \"{name}\"\n    description: \"How shall it be?\"\n    capability: \"{capability}\"\n    \
                  pattern: \"{pattern}\"\n    human_role: \"{human}\"\n    ai_role: \"{agent}\"\n    \
                  escalation_triggers: []\n    completion_criteria:\n      - \"It is done\"\n",
                 i + 1

@@ -5,6 +5,8 @@ use serde::Serialize;
 
 use super::Block;
 use super::block;
+use crate::finding::Finding;
+use crate::finding::Place;
 use crate::hash::Hash;
 use crate::time::Utc;
 
@@ -127,6 +129,16 @@ pub fn is_clear(text: &str) -> bool {
     }
     // Blocks that say nothing are those of a template.
     !blocks.is_empty() || says_nothing(text)
+}
+
+/// Everything that is wrong with a cycle document: its blocks, or that it has none although something is said.
+pub fn check(text: &str) -> Vec<Finding> {
+    let blocks = block::read_all(text);
+    if blocks.is_empty() && !is_clear(text) {
+        let finding = Finding::warning("signal-block", Place::TOP, "the document has no SIGNAL BLOCK");
+        return vec![finding.help("end each entry with one, so that it is clear who comes next")];
+    }
+    blocks.into_iter().flat_map(|block| block.findings).collect()
 }
 
 /// Only headings, rules, comments, placeholders and our own notice.

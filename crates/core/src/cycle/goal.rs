@@ -97,7 +97,10 @@ mod tests {
                 "The goal names nothing that can be checked: add a file, a name from the code, a number, or a check that has to pass.",
             ]
         );
-        assert_eq!(missing(&goal("please make everything better and/or nicer for all of us. Thanks!")).len(), 1);
+        assert_eq!(
+            missing(&goal("please make everything better and/or nicer for all of us. Thanks!")).len(),
+            1
+        );
         assert_eq!(missing(&goal("fix src/lib.rs")).len(), 1);
     }
 

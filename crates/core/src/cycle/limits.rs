@@ -105,7 +105,7 @@ pub fn measure(changes: &[Changed]) -> Measure {
 }
 
 /// Documents for people. A text file is one only where its place or name says so: `requirements.txt` is none.
-fn is_doc(path: &str) -> bool {
+pub(super) fn is_doc(path: &str) -> bool {
     let file = path.rsplit('/').next().unwrap_or(path).to_ascii_lowercase();
     let (stem, ending) = file.split_once('.').map_or((file.as_str(), ""), |(stem, ending)| (stem, ending));
     let in_docs = path.starts_with("docs/") || path.contains("/docs/") || path.starts_with("doc/");

@@ -1,12 +1,22 @@
 //! The cycle dialect: Human, Planner, Actor and Judge, their document, and the rules that hold for them.
 
+pub mod alert;
 pub mod archive;
+pub mod automation;
 pub mod block;
+pub mod bypass;
+mod diff;
+pub mod docs;
 pub mod document;
+pub mod forbidden;
 pub mod goal;
+pub mod leaks;
 pub mod limits;
+pub mod metrics;
 pub mod plan;
 
+pub use alert::Alert;
+pub use automation::Automation;
 pub use block::Block;
 pub use block::Mark;
 pub use block::Role;

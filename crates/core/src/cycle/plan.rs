@@ -251,8 +251,10 @@ fn cite_faults(
             (None, _) => faults.push(format!(
                 "`{path}` is cited and does not exist: cite what is there, or name it in `creates`."
             )),
-            (Some(lines), Some(line)) if line == 0 || u64::from(line) > lines => faults
-                .push(format!("`{path}:{line}` is cited, but the file has {}.", counted(lines, "line"))),
+            (Some(lines), Some(line)) if line == 0 || u64::from(line) > lines => {
+                let length = counted(lines, "line");
+                faults.push(format!("`{path}:{line}` is cited, but the file has {length}."));
+            }
             (Some(_), _) => {}
         }
     }

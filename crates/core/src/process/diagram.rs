@@ -110,13 +110,9 @@ impl Diagram {
     /// The picture of a definition. `processes` are the names of those that a step may hand over to, by id.
     pub fn of(definition: &Definition, processes: &BTreeMap<String, String>) -> Diagram {
         let level = Level::of(definition.composition.as_ref());
-        let mut sketch = Sketch { definition, processes, returns: BTreeMap::new() };
-        let stations = definition
-            .steps
-            .iter()
-            .enumerate()
-            .map(|(index, step)| sketch.station(index, step, level.elevate(step.pattern.value)))
-            .collect();
+        let mut sketch = Sketch { definition, processes, level, returns: BTreeMap::new() };
+        let stations =
+            definition.steps.iter().enumerate().map(|(index, step)| sketch.station(index, step)).collect();
         let returns = sketch.returns.into_iter().map(|(to, origins)| {
             let origins = origins.into_iter().map(|(from, reasons)| Origin { from, reasons }).collect();
             Return { to, origins, track: 0 }
@@ -137,12 +133,14 @@ impl Diagram {
 struct Sketch<'d> {
     definition: &'d Definition,
     processes: &'d BTreeMap<String, String>,
+    level: Level,
     /// Reasons by target and origin.
     returns: BTreeMap<usize, BTreeMap<usize, Vec<Reason>>>,
 }
 
 impl Sketch<'_> {
-    fn station(&mut self, index: usize, step: &Step, pattern: Pattern) -> Station {
+    fn station(&mut self, index: usize, step: &Step) -> Station {
+        let pattern = self.level.elevate(step.pattern.value);
         let mut asides = vec![];
         for trigger in &step.triggers {
             self.trigger(index, trigger, &mut asides);
@@ -154,7 +152,7 @@ impl Sketch<'_> {
                 Aside::Fix {
                     id: fix.step.id.value.clone(),
                     name: fix.step.name.value.clone(),
-                    pattern: fix.step.pattern.value,
+                    pattern: self.level.elevate(fix.step.pattern.value),
                     invocation: fix.invocation,
                 },
             );

@@ -4,6 +4,8 @@ mod command;
 mod rehearsal;
 mod scripted;
 
+use std::path::PathBuf;
+
 use seriatim_core::config::Agent;
 use seriatim_core::config::Kind;
 use seriatim_core::failure::Class;
@@ -40,6 +42,14 @@ pub(crate) fn attempt(
         Kind::Command { argv } => command::attempt(hands, job, assignment, agent, argv, watch),
         Kind::Scripted { script } => scripted::attempt(hands, job, assignment, script),
         Kind::Human => Ok(Err(Failure::new(Class::Contract, "a person's work is waited for, not performed"))),
+    }
+}
+
+/// The files of the workspace that the engine itself writes in the agent's place.
+pub(crate) fn writes(hands: &Hands, job: &Job, assignment: &Assignment) -> Vec<PathBuf> {
+    match hands.config.agent(&assignment.agents).map(|(_, agent)| &agent.kind) {
+        Some(Kind::Scripted { script }) => scripted::writes(hands, job, assignment, script),
+        _ => vec![],
     }
 }
 

@@ -1,5 +1,7 @@
 //! The `scripted` agent: answers from a file, for tests, demos and rehearsals. The same protocol without a process.
 
+use std::path::PathBuf;
+
 use seriatim_core::doc;
 use seriatim_core::doc::Node;
 use seriatim_core::failure::Class;
@@ -69,6 +71,12 @@ pub(super) fn attempt(
         }
     }
     Ok(tell(assignment, &line))
+}
+
+/// The files that an attempt writes.
+pub(super) fn writes(hands: &Hands, job: &Job, assignment: &Assignment, script: &str) -> Vec<PathBuf> {
+    let line = find(hands, job, assignment, script);
+    line.map(|line| line.write.into_iter().map(|(path, _)| path.into()).collect()).unwrap_or_default()
 }
 
 /// The line that this attempt is played from.

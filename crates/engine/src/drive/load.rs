@@ -76,10 +76,13 @@ impl History {
                 problem = Some(Error::Unreadable { run: info.name.clone(), seq: entry.seq, what });
             }
         })?;
-        match problem {
-            Some(error) => Err(error),
-            None => Ok(history),
+        if let Some(error) = problem {
+            return Err(error);
         }
+        // Only now: of most requests the outcome is known, and the past is long.
+        let open = history.open.iter().map(|(key, (_, hash, _))| (key.clone(), (*hash, Known::Open)));
+        history.past.0.extend(open);
+        Ok(history)
     }
 
     fn take(&mut self, entry: &EntryRef<'_>) -> Result<(), String> {
@@ -95,15 +98,15 @@ impl History {
                 if body.starts_with(br#"{"do":"ids""#) {
                     self.ids.push((entry.key.to_owned(), body.to_vec()));
                 }
-                self.past.0.insert(entry.key.to_owned(), (entry.request, Known::Open));
                 self.open.insert(entry.key.to_owned(), (entry.at, entry.request, body.to_vec()));
             }
             Kind::Outcome => {
-                self.open.remove(entry.key);
                 if was_cut_off(body()?) {
                     note_cut_off(&mut self.agents, entry.key);
                 }
-                self.past.0.insert(entry.key.to_owned(), (entry.request, Known::Done(body()?.to_vec())));
+                let begun = self.open.remove_entry(entry.key);
+                let key = begun.map_or_else(|| entry.key.to_owned(), |(key, _)| key);
+                self.past.0.insert(key, (entry.request, Known::Done(body()?.to_vec())));
             }
             Kind::Fact => {
                 let request: Request = serde_json::from_slice(body()?).map_err(words)?;

@@ -36,7 +36,9 @@ impl Driver<'_> {
         if !waits || !(self.store.changed()? || std::mem::take(&mut self.first_look)) {
             return Ok(());
         }
-        for run in self.live.keys().copied().collect::<Vec<_>>() {
+        let mut runs = self.store.signalled_runs()?;
+        runs.retain(|run| self.live.contains_key(run));
+        for run in runs {
             for mail in self.store.signals(run)? {
                 self.take_mail(run, &mail)?;
             }

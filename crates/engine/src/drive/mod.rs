@@ -280,6 +280,7 @@ impl<'a> Driver<'a> {
     /// Waits for the world and takes in what it says.
     fn wait(&mut self) {
         let now = self.schedule.now();
+        self.shorten_timers(now);
         let due = self.live.values().flat_map(|l| l.open.values()).filter_map(|o| match o.place {
             Where::Timer(at) => Some(at.since_ms(now)),
             _ => None,
@@ -291,6 +292,15 @@ impl<'a> Driver<'a> {
             self.hear(event);
         }
         self.ring_timers();
+    }
+
+    /// A pause lasts no longer than was asked for, also when somebody has set the clock back since (E-88).
+    fn shorten_timers(&mut self, now: Utc) {
+        for opened in self.live.values_mut().flat_map(|l| l.open.values_mut()) {
+            if let (Where::Timer(at), Request::Sleep { ms }) = (&mut opened.place, &opened.request) {
+                *at = (*at).min(now.plus_ms(*ms));
+            }
+        }
     }
 
     fn hear(&mut self, event: Event) {

@@ -299,7 +299,8 @@ impl Files for SimFiles {
             name.starts_with(TEMPORARY_PREFIX) && !name.starts_with(&ours)
         };
         let children = disk.tree.children(directory).into_iter();
-        let dead: Vec<PathBuf> = children.map(|(path, _)| path.to_owned()).filter(|path| is_dead(path)).collect();
+        let dead: Vec<PathBuf> =
+            children.map(|(path, _)| path.to_owned()).filter(|path| is_dead(path)).collect();
         for path in &dead {
             disk.tree.set(path, None, false);
         }

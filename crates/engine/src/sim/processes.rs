@@ -6,9 +6,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::Mutex;
 
-use seriatim_core::report::Brief;
 use serde_json::Value;
 use serde_json::json;
+use seriatim_core::report::Brief;
 
 use super::fate::Fate;
 use super::files::SimFiles;
@@ -191,7 +191,8 @@ impl SimProcesses {
             self.files.put(&desk.report, &report);
         }
         self.fate.pass("an agent has reported");
-        let took_ms = if play == Play::Hangs { spawn.deadline_ms.unwrap_or(0) } else { rng.below(WORK_MS_MAX) };
+        let took_ms =
+            if play == Play::Hangs { spawn.deadline_ms.unwrap_or(0) } else { rng.below(WORK_MS_MAX) };
         lock(&self.book).took_ms.insert(spawn.marker.clone(), took_ms);
         let said = if play == Play::Leaks { self.secret() } else { "working".to_owned() };
         let said = watch.clean(&said).into_owned();
@@ -216,7 +217,8 @@ struct Desk {
 impl Desk {
     /// Nothing when the process is no agent, or its brief is not there or not to be read.
     fn find(files: &SimFiles, spawn: &Spawn) -> Option<Desk> {
-        let value = |name: &str| spawn.env.iter().find(|(key, _)| key == name).map(|(_, value)| value.clone());
+        let value =
+            |name: &str| spawn.env.iter().find(|(key, _)| key == name).map(|(_, value)| value.clone());
         let brief = files.read(Path::new(&value("SERIATIM_BRIEF")?), BRIEF_BYTES_MAX).ok()?;
         Some(Desk {
             run: value("SERIATIM_RUN")?,

@@ -28,7 +28,7 @@ use crate::schedule::Schedule;
 /// What is no process takes less than this.
 const EFFECT_MS_MAX: u64 = 20;
 /// Somebody sets the clock by less than this.
-const JUMP_MS_MAX: u64 = 90_000;
+const JUMP_MS_MAX: u64 = 7_200_000;
 
 /// A job that was begun.
 struct Working {
@@ -167,7 +167,8 @@ impl<'a> SimSchedule<'a> {
                 match stage {
                     Stage::Waits(job) => self.work(address, &job),
                     Stage::Over { result, lines } => {
-                        let heard = lines.into_iter().map(|line| Event::Line { address: address.clone(), line });
+                        let heard =
+                            lines.into_iter().map(|line| Event::Line { address: address.clone(), line });
                         events.extend(heard);
                         events.push(Event::Finished { address, result });
                     }
@@ -190,7 +191,11 @@ impl Schedule for SimSchedule<'_> {
     fn start(&mut self, job: Job) {
         self.fate.pass("before a job starts");
         let at_ms = self.clock.monotonic_ms() + self.rng.below(EFFECT_MS_MAX);
-        self.working.push(Working { address: job.address.clone(), at_ms, stage: Stage::Waits(Box::new(job)) });
+        self.working.push(Working {
+            address: job.address.clone(),
+            at_ms,
+            stage: Stage::Waits(Box::new(job)),
+        });
     }
 
     fn stop(&mut self, address: &Address) {

@@ -20,7 +20,9 @@ pub(super) enum Node {
 impl Node {
     pub(super) fn entry(&self) -> Entry {
         match self {
-            Node::File { bytes, mode } => Entry { kind: Kind::File, mode: *mode, size_bytes: bytes.len() as u64 },
+            Node::File { bytes, mode } => {
+                Entry { kind: Kind::File, mode: *mode, size_bytes: bytes.len() as u64 }
+            }
             Node::Directory { mode } => Entry { kind: Kind::Directory, mode: *mode, size_bytes: 0 },
             Node::Link { target } => {
                 Entry { kind: Kind::Symlink(encode_name(target.as_os_str())), mode: 0o777, size_bytes: 0 }

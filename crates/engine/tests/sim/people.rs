@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use seriatim_core::question::Question;
-use seriatim_core::report::Report;
 use seriatim_core::failure::Failure;
 use seriatim_core::projection::Fact;
+use seriatim_core::question::Question;
+use seriatim_core::report::Report;
 use seriatim_engine::job::Job;
 use seriatim_engine::listen::Listener;
 use seriatim_engine::listen::Posed;
@@ -41,7 +41,9 @@ impl Known {
             store.load(run.id, |entry| known.take(&run.name, &mut requests, entry)).unwrap();
         }
         // An answer that waits for the engine is as good as one that it has taken notice of.
-        for open in store.open_calls(&OpenFilter::default()).unwrap().iter().filter(|open| open.answered.is_some()) {
+        for open in
+            store.open_calls(&OpenFilter::default()).unwrap().iter().filter(|open| open.answered.is_some())
+        {
             let question: Question = serde_json::from_slice(&open.body).unwrap();
             *known.answered.entry((open.run_name.clone(), question.header)).or_default() += 1;
         }

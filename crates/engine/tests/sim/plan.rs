@@ -16,6 +16,8 @@ pub(crate) struct Planned {
     /// The instance; empty for a flow that has none.
     pub(crate) subject: String,
     pub(crate) input: Value,
+    /// Agents of its own, with their scripts.
+    pub(crate) agents: Vec<(String, String)>,
     /// Files that have to be there before it starts, relative to the workspace.
     pub(crate) files: Vec<(String, String)>,
 }
@@ -32,6 +34,7 @@ const STEPS: [(&str, &str); 6] = [
 
 /// A process with an instance of its own.
 pub(crate) fn process(rng: &mut Rng, number: usize) -> Planned {
+    let script = format!("scripts/{number}.yaml");
     let subject = format!(".dialogue/processes/PINST-20260101-00000{number}.yaml");
     let path = format!("processes/process-{number}.yaml");
     let title = format!("Work of the {} kind", ["first", "second", "third", "fourth", "fifth"][number % 5]);
@@ -44,7 +47,12 @@ pub(crate) fn process(rng: &mut Rng, number: usize) -> Planned {
         name: format!("20260101-00000{number}-sim"),
         flow: "process",
         input: serde_json::to_value(start).unwrap(),
-        files: vec![(subject.clone(), instance(number, &title, &path)), (path, definition(rng, number))],
+        agents: vec![(format!("reciter-{number}"), script.clone())],
+        files: vec![
+            (subject.clone(), instance(number, &title, &path)),
+            (script, lines(rng, number)),
+            (path, definition(rng, number)),
+        ],
         title,
         subject,
     }
@@ -59,6 +67,7 @@ pub(crate) fn rehearsal(rng: &mut Rng, number: usize) -> Planned {
         title: "A rehearsal".to_owned(),
         subject: String::new(),
         input: serde_json::to_value(plan).unwrap(),
+        agents: vec![],
         files: vec![],
     }
 }
@@ -79,7 +88,7 @@ fn definition(rng: &mut Rng, number: usize) -> String {
     let steps: Vec<Value> = STEPS[from..from + count]
         .iter()
         .zip(1..)
-        .map(|((name, capability), at)| step(rng, &format!("{}.1.{at}", number + 1), name, capability))
+        .map(|((name, capability), at)| step(rng, number, at, name, capability))
         .collect();
     let definition = json!({
         "definition": {
@@ -96,13 +105,38 @@ fn definition(rng: &mut Rng, number: usize) -> String {
     seriatim_core::process::log::framed(&definition)
 }
 
+/// What the scripted agent says: for each step a few lines that are used up, and one that is not.
+fn lines(rng: &mut Rng, number: usize) -> String {
+    let mut lines = Vec::new();
+    for at in 1..=STEPS.len() {
+        let id = format!("{}.1.{at}", number + 1);
+        let mishaps = [
+            json!({"status": "failed", "error": {"class": "transient", "message": "not just now"}}),
+            json!({"status": "partial", "summary": "half of it"}),
+        ];
+        for mishap in mishaps.into_iter().filter(|_| rng.chance(20)) {
+            lines.push(json!({"step": id, "report": mishap}));
+        }
+        let path = format!("recited/{id}.txt");
+        let done =
+            json!({"status": "done", "summary": "It is as the script says.", "outputs": {"line": "once"}});
+        lines.push(json!({"step": id, "report": done, "write": {path: "as the script says"}}));
+        let again = json!({"status": "done", "summary": "The same once more."});
+        lines.push(json!({"step": id, "report": again, "repeat": true}));
+    }
+    seriatim_core::doc::write(&Value::Array(lines))
+}
+
 /// New patterns of the dialect get their place here.
-fn step(rng: &mut Rng, id: &str, name: &str, capability: &str) -> Value {
-    let by_person = rng.chance(30);
-    let (pattern, human, ai) =
-        if by_person { ("Human-Only", "Owner", "None") } else { ("AI-Only", "None", "Player") };
+fn step(rng: &mut Rng, number: usize, at: u32, name: &str, capability: &str) -> Value {
+    let reciter = format!("Reciter {number}");
+    let (pattern, human, ai) = match rng.below(10) {
+        0..3 => ("Human-Only", "Owner", "None"),
+        3..5 => ("AI-Only", "None", reciter.as_str()),
+        _ => ("AI-Only", "None", "Player"),
+    };
     let mut step = json!({
-        "id": id,
+        "id": format!("{}.1.{at}", number + 1),
         "name": name,
         "capability": capability,
         "pattern": pattern,

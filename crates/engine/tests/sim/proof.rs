@@ -75,13 +75,17 @@ fn no_secret(world: &World) {
         return;
     }
     let secret = world.processes.secret();
-    let holds = |bytes: &[u8]| bytes.windows(secret.len()).any(|part| part == secret.as_bytes());
+    let holds = |bytes: &[u8]| String::from_utf8_lossy(bytes).contains(&secret);
     for (path, bytes) in world.files.all() {
         assert!(path.starts_with(SCRATCH) || !holds(&bytes), "the secret is in {}", path.display());
     }
     for entry in std::fs::read_dir(world.dir.path().join(".seriatim")).unwrap() {
         let path = entry.unwrap().path();
-        assert!(!path.is_file() || !holds(&std::fs::read(&path).unwrap()), "the secret is in {}", path.display());
+        assert!(
+            !path.is_file() || !holds(&std::fs::read(&path).unwrap()),
+            "the secret is in {}",
+            path.display()
+        );
     }
 }
 
@@ -124,13 +128,18 @@ pub(crate) fn tidy(world: &World) {
     }
 }
 
-/// Every attempt is on record: with its result, or as cut off.
-pub(crate) fn every_attempt_is_on_record(world: &World) {
-    let store = world.store();
-    let known = Known::of(&store);
-    for (marker, has_outcome) in &known.agents {
+/// Every attempt has an outcome: what came of it, or that it was cut off.
+pub(crate) fn every_attempt_has_an_outcome(world: &World) {
+    for (marker, has_outcome) in &Known::of(&world.store()).agents {
         assert!(has_outcome, "nothing is known about what became of {marker}");
     }
+}
+
+/// The same, and each that was cut off is a fact that people can read.
+pub(crate) fn every_attempt_is_on_record(world: &World) {
+    every_attempt_has_an_outcome(world);
+    let store = world.store();
+    let known = Known::of(&store);
     let mut cut_off = 0;
     for info in runs(world, &store) {
         let history = History::read(&store, &info).unwrap();
@@ -139,7 +148,11 @@ pub(crate) fn every_attempt_is_on_record(world: &World) {
         };
         cut_off += history.facts.iter().filter(|fact| is_cut_off(&fact.data)).count();
     }
-    assert_eq!(cut_off, known.cut_off.values().sum::<u32>() as usize, "an attempt that was cut off is no fact");
+    assert_eq!(
+        cut_off,
+        known.cut_off.values().sum::<u32>() as usize,
+        "an attempt that was cut off is no fact"
+    );
 }
 
 /// How the runs ended.

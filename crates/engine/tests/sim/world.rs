@@ -97,6 +97,9 @@ impl World {
         player.timeout_ms = 2_000;
         let mut config = Config::default();
         config.agents.insert("default".to_owned(), player);
+        for (name, script) in plan.iter().flat_map(|run| run.agents.clone()) {
+            config.agents.insert(name, Agent::new(AgentKind::Scripted { script }));
+        }
         World {
             seed,
             rng: Rng::of(seed, &["world"]),

@@ -170,9 +170,9 @@ impl<'c> Course<'c> {
         }
         let wanted =
             FreshIds { prefix: "EXEC".into(), folder: EXECUTIONS.into(), extension: "yaml".into(), count: 1 };
-        self.execution = self.cx.ids(wanted).await.pop().unwrap_or_default();
         // The clock starts with the log: the time that an approval took is nobody's delay.
         self.began = self.cx.now().await;
+        self.execution = self.cx.ids(wanted).await.pop().unwrap_or_default();
         self.cx.record(&Fact::Began(Began {
             execution_id: self.execution.clone(),
             instance_id: self.instance.id.value.clone(),

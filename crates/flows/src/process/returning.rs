@@ -223,7 +223,7 @@ impl Course<'_> {
             let reason =
                 format!("{} - first '{name}' has to be done again", people::trimmed(&back.condition));
             self.remarks.push(format!("It was put off until '{name}' had been done again."));
-            self.defer(work, &reason, None, &product.outputs).await;
+            self.defer(work, &reason, Some(back.severity), &product.outputs).await;
             return Reaction::Leave(Next::Goto(work.index));
         }
         let Some(answer) = self.ask(people::hand_over(&work.step, &back.condition)).await else {

@@ -8,6 +8,7 @@ use seriatim_core::process::Definition;
 use seriatim_core::process::ExecutionStatus;
 use seriatim_core::process::FlowEvent;
 use seriatim_core::process::ObservationType;
+use seriatim_core::process::Severity;
 use seriatim_core::process::definition::Trigger;
 use seriatim_core::process::facts::Escalation;
 use seriatim_core::process::facts::Fact;
@@ -57,7 +58,7 @@ impl Course<'_> {
                 }
                 Action::Defer => {
                     work.escalation = Some(escalation(&trigger, "human", ""));
-                    self.defer(work, &condition, Some(&trigger), &product.outputs).await;
+                    self.defer(work, &condition, severity, &product.outputs).await;
                     return Reaction::Leave(Next::Goto(work.index));
                 }
                 Action::Return => return self.give_back(work, product, &trigger).await,
@@ -129,7 +130,8 @@ impl Course<'_> {
                 "skip" => Reaction::Skip(format!("Skipped by {}: {}", answer.by, trigger.condition.value)),
                 "defer" => {
                     let reason = format!("Flagged for security team: {}", trigger.condition.value);
-                    self.defer(work, &reason, Some(trigger), &product.outputs).await;
+                    let severity = trigger.severity.as_ref().map(|s| s.value);
+                    self.defer(work, &reason, severity, &product.outputs).await;
                     Reaction::Leave(Next::Goto(work.index))
                 }
                 _ => Reaction::Leave(stopped(&answer)),
@@ -142,10 +144,9 @@ impl Course<'_> {
         &mut self,
         work: &mut Work,
         reason: &str,
-        trigger: Option<&Trigger>,
+        severity: Option<Severity>,
         outputs: &Map<String, Value>,
     ) {
-        let severity = trigger.and_then(|t| t.severity.as_ref()).map(|s| s.value);
         let (id, name) = (work.step.id.value.clone(), work.step.name.value.clone());
         let iteration = self.returns.get(&id).copied().unwrap_or(0) + 1;
         let change = |at, kind, to_step| FlowChange {

@@ -4,9 +4,29 @@
 //! What holds for every run is checked by the harness itself, in [`proof`], and so holds for every test here.
 
 #[cfg(test)]
+mod beginning;
+#[cfg(test)]
+mod blocking;
+#[cfg(test)]
 mod build;
 #[cfg(test)]
+mod cancelling;
+#[cfg(test)]
+mod deferring;
+#[cfg(test)]
+mod ending;
+#[cfg(test)]
 mod engagement;
+#[cfg(test)]
+mod errors;
+#[cfg(test)]
+mod escalating;
+#[cfg(test)]
+mod example;
+#[cfg(test)]
+mod opening;
+#[cfg(test)]
+mod parameters;
 #[cfg(test)]
 mod patterns;
 #[cfg(test)]
@@ -14,9 +34,17 @@ mod persisting;
 #[cfg(test)]
 mod proof;
 #[cfg(test)]
+mod records;
+#[cfg(test)]
+mod rehearsing;
+#[cfg(test)]
 mod returning;
 #[cfg(test)]
 mod story;
+#[cfg(test)]
+mod timing;
+#[cfg(test)]
+mod walks;
 #[cfg(test)]
 mod world;
 

@@ -1,7 +1,7 @@
 //! Who does a step: agents, people, and both.
 
-use seriatim_flows::registry::End;
 use serde_json::json;
+use seriatim_flows::registry::End;
 
 use crate::build::alone;
 use crate::build::definition;
@@ -13,6 +13,7 @@ use crate::build::with;
 use crate::story::has;
 use crate::world::World;
 
+/// PX-54, PX-97.
 #[test]
 fn px_54_px_97_a_person_decides_alone_and_the_decision_is_on_record() {
     let steps = vec![alone("5.1.1", "Look", "Analyse"), step("5.1.2", "Sign", "Decide", "Human-Only")];
@@ -34,7 +35,8 @@ fn px_54_px_97_a_person_decides_alone_and_the_decision_is_on_record() {
 
 #[test]
 fn px_53_a_person_drives_and_the_words_are_the_result() {
-    let steps = vec![step("5.1.1", "Interview", "Elicit", "Human-Led"), alone("5.1.2", "Write up", "Generate")];
+    let steps =
+        vec![step("5.1.1", "Interview", "Elicit", "Human-Led"), alone("5.1.2", "Write up", "Generate")];
     let story = World::new(definition(steps)).answers_with("Interview", "done", "they want it blue").run();
     assert_eq!(story.called(), ["5.1.2/1"]);
     let answers = &story.call("5.1.2", 0).brief.inputs["answers"];
@@ -44,7 +46,12 @@ fn px_53_a_person_drives_and_the_words_are_the_result() {
 
 #[test]
 fn px_54_a_person_may_leave_it_out_or_stop() {
-    let steps = || definition(vec![step("5.1.1", "Interview", "Elicit", "Human-Only"), alone("5.1.2", "Tell", "Generate")]);
+    let steps = || {
+        definition(vec![
+            step("5.1.1", "Interview", "Elicit", "Human-Only"),
+            alone("5.1.2", "Tell", "Generate"),
+        ])
+    };
     let skipped = World::new(steps()).answers("Interview", "skip").run();
     assert_eq!(skipped.steps(), ["5.1.1 SKIPPED #1", "5.1.2 COMPLETED #1"]);
     let stopped = World::new(steps()).answers("Interview", "cancel").run();
@@ -66,6 +73,7 @@ fn a_person_who_does_a_step_can_say_that_a_trigger_holds() {
     assert_eq!(asked.options[2].description, "The work goes back to an earlier step.");
 }
 
+/// PX-51, PX-57.
 #[test]
 fn px_51_px_57_an_agent_may_have_a_question_and_is_given_the_answer() {
     let asks = with(
@@ -73,7 +81,8 @@ fn px_51_px_57_an_agent_may_have_a_question_and_is_given_the_answer() {
         json!({"questions": [{"question": "Which of the two is right", "options": [{"label": "The first"}]}]}),
     );
     let steps = vec![step("5.1.1", "Look", "Analyse", "AI-Led")];
-    let story = World::new(definition(steps)).reports("5.1.1", asks).answers("Which of the two", "The first").run();
+    let story =
+        World::new(definition(steps)).reports("5.1.1", asks).answers("Which of the two", "The first").run();
     assert_eq!(story.asked(), ["Look: Which of the two is right. -> option_1"]);
     assert_eq!(story.called(), ["5.1.1/1", "5.1.1/2"]);
     let said = "- Asked \"Which of the two is right\", a person said: The first\n";
@@ -89,6 +98,7 @@ fn px_50_alone_means_alone_and_an_open_question_is_only_noted() {
     has(&story.observed(), "EVENT Question left open: Which one?");
 }
 
+/// E-21, PX-05.
 #[test]
 fn e_21_px_05_ids_in_an_agents_question_never_reach_a_person() {
     let asks = with(
@@ -109,6 +119,7 @@ fn e_21_px_05_ids_in_an_agents_question_never_reach_a_person() {
     );
 }
 
+/// PX-49, PX-62.
 #[test]
 fn px_49_px_62_a_step_whose_criteria_are_not_met_is_not_done() {
     let look = with(
@@ -124,8 +135,10 @@ fn px_49_px_62_a_step_whose_criteria_are_not_met_is_not_done() {
     assert_eq!(story.call("5.1.1", 0).brief.criteria, ["Every file was read", "The list is sorted"]);
     assert_eq!(
         story.asked(),
-        ["Look: An unexpected error occurred: Completion criteria not satisfied: Every file was read (two are \
-          locked). How should I proceed? -> retry"]
+        [
+            "Look: An unexpected error occurred: Completion criteria not satisfied: Every file was read (two are \
+          locked). How should I proceed? -> retry"
+        ]
     );
     assert_eq!(story.called(), ["5.1.1/1", "5.1.1/2"]);
     assert_eq!(story.steps(), ["5.1.1 COMPLETED #1"]);

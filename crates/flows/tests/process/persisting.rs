@@ -1,8 +1,8 @@
 //! Failures that will come again with the same input.
 
-use seriatim_flows::registry::End;
 use serde_json::Value;
 use serde_json::json;
+use seriatim_flows::registry::End;
 
 use crate::build::alone;
 use crate::build::definition;
@@ -33,6 +33,7 @@ fn failing(faults: u32) -> Value {
     with(holds(BAD), json!({"outputs": {"faults": faults}}))
 }
 
+/// PX-71, PX-72.
 #[test]
 fn px_71_px_72_the_same_failure_on_the_same_input_is_asked_about() {
     let story = World::new(validating()).reports_times(2, "5.1.2", &failing(1)).run();
@@ -67,6 +68,7 @@ fn px_71_another_result_of_the_step_before_makes_it_transient() {
     assert_eq!(story.asked(), Vec::<String>::new());
 }
 
+/// E-14, PX-73.
 #[test]
 fn e_14_px_73_new_input_starts_the_count_anew_and_three_returns_are_allowed_again() {
     let story = World::new(validating())
@@ -76,7 +78,8 @@ fn e_14_px_73_new_input_starts_the_count_anew_and_three_returns_are_allowed_agai
         .reports("5.1.2", failing(2))
         .reports("5.1.2", failing(3))
         .run();
-    let counted: Vec<String> = story.events().iter().map(|e| e.rsplit(' ').next().unwrap().to_owned()).collect();
+    let counted: Vec<String> =
+        story.events().iter().map(|e| e.rsplit(' ').next().unwrap().to_owned()).collect();
     assert_eq!(counted, ["#1", "#2", "#1", "#2", "#3"]);
     assert_eq!(story.ended.status, End::Completed);
     // What was given reaches everybody who works on it afterwards.

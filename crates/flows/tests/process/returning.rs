@@ -55,6 +55,7 @@ fn course(story: &Story) -> String {
     steps.iter().map(short).collect::<Vec<_>>().join(" ")
 }
 
+/// E-10, PX-70, PX-78, PX-82, K-69.
 #[test]
 fn e_10_px_70_px_78_px_82_k_69_low_is_fixed_without_a_word_and_blocks_at_the_fourth() {
     let story = four_failures("LOW", Some("ON_RETRY")).run();
@@ -78,6 +79,7 @@ fn e_10_px_70_px_78_px_82_k_69_low_is_fixed_without_a_word_and_blocks_at_the_fou
     );
 }
 
+/// PX-75, PX-76, PX-77, PX-78, PX-79, PX-80, PX-81, PX-82, K-65, K-69.
 #[test]
 fn px_75_to_px_82_k_65_to_k_69_the_whole_table_of_four_failures() {
     // Severity, mode of the correction, and what each failure led to. At HIGH the second failure blocks (E-12).
@@ -118,6 +120,7 @@ fn px_77_medium_is_asked_about_from_the_second_time_on() {
     assert_eq!(story.asked(), [question, question]);
 }
 
+/// E-11, K-66.
 #[test]
 fn e_11_k_66_always_runs_the_correction_the_first_time_and_medium_asks_later() {
     let story = four_failures("MEDIUM", Some("ALWAYS")).run();
@@ -126,6 +129,7 @@ fn e_11_k_66_always_runs_the_correction_the_first_time_and_medium_asks_later() {
     assert_eq!(story.asked().len(), 2);
 }
 
+/// E-12, K-65.
 #[test]
 fn e_12_k_65_high_approved_and_failing_again_is_told_and_blocks() {
     let story = four_failures("HIGH", Some("ON_RETRY")).run();
@@ -140,6 +144,7 @@ fn e_12_k_65_high_approved_and_failing_again_is_told_and_blocks() {
     has(&story.observed(), "EVENT Told about Build: A serious issue occurred again: The build is red");
 }
 
+/// E-12, K-65.
 #[test]
 fn e_12_k_65_with_a_higher_limit_each_time_is_asked_and_stopping_is_the_default() {
     for (fix, approve) in [(None, "approve"), (Some("ON_RETRY"), "approve"), (Some("ASK"), "fix")] {
@@ -165,6 +170,7 @@ fn px_75_a_serious_issue_that_a_person_refuses_blocks_at_once() {
     assert_eq!(story.ended.status, End::Blocked);
 }
 
+/// PX-79, K-68.
 #[test]
 fn px_79_k_68_ask_is_one_question_with_every_way_out() {
     for severity in ["LOW", "MEDIUM", "HIGH"] {
@@ -270,6 +276,7 @@ fn e_13_counters_are_per_step_and_going_round_in_circles_ends() {
     assert_eq!(endless.ended.status, End::Blocked);
 }
 
+/// E-15, PX-83.
 #[test]
 fn e_15_px_83_everything_from_the_target_on_runs_again_and_the_first_pass_stays_on_record() {
     let back = with(trigger(RED, "RETURN", "LOW"), json!({"target": "5.1.1"}));

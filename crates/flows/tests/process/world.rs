@@ -95,9 +95,11 @@ pub(crate) struct World {
     agents: VecDeque<Line>,
     always: BTreeMap<String, Value>,
     people: Vec<Word>,
+    /// Which option people take where there is no word for a question; the first when this is used up.
+    moods: VecDeque<usize>,
     conditions: BTreeMap<String, Holds>,
     suspensions: VecDeque<Happening>,
-    /// Somebody cancels the run when this is asked.
+    /// Somebody cancels the run when this is asked, or when this step is under way.
     cancel_at: Option<String>,
     seen: Seen,
 }
@@ -129,6 +131,7 @@ impl World {
             agents: VecDeque::new(),
             always: BTreeMap::new(),
             people: vec![],
+            moods: VecDeque::new(),
             conditions: BTreeMap::new(),
             suspensions: VecDeque::new(),
             cancel_at: None,
@@ -159,6 +162,13 @@ impl World {
         self
     }
 
+    /// The engine ends while this step is done.
+    pub(crate) fn interrupted(mut self, step: &str) -> World {
+        let reply = Reply::Failure(Failure::interrupted());
+        self.agents.push_back(Line { step: step.into(), reply, meanwhile: None });
+        self
+    }
+
     /// While this step is done, something happens outside.
     pub(crate) fn meanwhile(mut self, step: &str, what: impl FnOnce(&mut Outside) + 'static) -> World {
         let reply = Reply::Report(build::done(&format!("Did {step}")));
@@ -178,6 +188,12 @@ impl World {
     fn says(mut self, about: &str, choice: &str, text: Option<&str>) -> World {
         let text = text.map(str::to_owned);
         self.people.push(Word { about: about.into(), choice: choice.into(), text });
+        self
+    }
+
+    /// People who take these options, by number, one after the other.
+    pub(crate) fn wavering(mut self, moods: Vec<usize>) -> World {
+        self.moods = moods.into();
         self
     }
 
@@ -292,6 +308,9 @@ impl World {
 
     fn perform(&mut self, request: &Request) -> Option<Vec<u8>> {
         Some(match request {
+            Request::Agent(assignment) if self.cancel_at.as_ref() == Some(&assignment.brief.step) => {
+                return None;
+            }
             Request::Agent(assignment) => body(&self.attempt(assignment)),
             Request::Ask(question) => body(&self.ask(question)?),
             Request::Read(file) => body(&self.read(&file.path)),
@@ -385,8 +404,9 @@ impl World {
         let (choice, text) = match word {
             Some(word) => (word.choice, word.text),
             None => {
-                let first = &question.options[0];
-                (first.id.clone(), first.needs_text.then(|| "as you like".to_owned()))
+                let mood = self.moods.pop_front().unwrap_or(0);
+                let taken = &question.options[mood % question.options.len()];
+                (taken.id.clone(), taken.needs_text.then(|| "as you like".to_owned()))
             }
         };
         let chosen = question.choose(&choice, text.as_deref());

@@ -341,7 +341,8 @@ fn check(block: &mut FoundBlock, entries: &[Entry<'_>]) {
     let mut findings = vec![];
     let one_line = block.generation == Generation::A;
     for key in ["Agent", "Result", "Next"] {
-        if !has(&|k: &str| k == key) && !(one_line && key == "Result") {
+        let excused = one_line && key == "Result";
+        if !excused && !has(&|k: &str| k == key) {
             let message = format!("the block has no line `{key}`");
             findings.push(Finding::error("signal-block", place, message).help(format!("add `- {key}: ...`")));
         }

@@ -1,5 +1,7 @@
 //! Tests of the SIGNAL BLOCK.
 
+use std::sync::LazyLock;
+
 use proptest::prelude::*;
 use regex::Regex;
 
@@ -8,10 +10,15 @@ use crate::finding::Finding;
 use crate::finding::Severity;
 
 /// The pattern of the seed, word for word.
-const PATTERN: &str = r"- Agent: (Human|Planner|Actor|Judge)
+static PATTERN: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(
+        r"- Agent: (Human|Planner|Actor|Judge)
 - Result: (INIT|PLAN_CREATED|PLAN_UPDATED|SUCCESS|FAIL|PASS|INSUFFICIENT)
 - Step Summary: (.+)
-- Next: (Planner|Actor|Judge|Human)";
+- Next: (Planner|Actor|Judge|Human)",
+    )
+    .unwrap()
+});
 
 fn block() -> Block {
     Block {
@@ -40,7 +47,7 @@ fn cy_81_a_block_has_the_form_of_the_seed() {
         text,
         "### SIGNAL BLOCK\n- Agent: Planner\n- Result: PLAN_CREATED\n- Step Summary: Rename the helper\n- Next: Actor\n- Risk: low\n\n# Signature\nProject=demo | Agent=Planner | Step=2\n"
     );
-    assert!(Regex::new(PATTERN).unwrap().is_match(&text));
+    assert!(PATTERN.is_match(&text));
     let found = one(&text);
     assert_eq!(found.generation, Generation::B);
     assert_eq!(found.risk.as_deref(), Some("low"));
@@ -118,9 +125,7 @@ fn generation_b_may_carry_further_lines_and_words_behind_next() {
     let known = text.replace("COMPLETE", "SUCCESS").replace("Next: Planner", "Next: Judge");
     assert_eq!(
         said(&one(&known).findings),
-        [
-            "warning signal-block: the lines Agent, Result, Step Summary and Next do not follow one another"
-        ]
+        ["warning signal-block: the lines Agent, Result, Step Summary and Next do not follow one another"]
     );
 }
 
@@ -198,7 +203,7 @@ proptest! {
     ) {
         let block = Block { role, mark, summary, next, extra: keys };
         let text = block.render("de|mo\n", step);
-        prop_assert!(Regex::new(PATTERN).unwrap().is_match(&text));
+        prop_assert!(PATTERN.is_match(&text));
         let blocks = read_all(&text);
         prop_assert_eq!(blocks.len(), 1);
         let found = &blocks[0];
@@ -207,7 +212,7 @@ proptest! {
         prop_assert_eq!(found.signature.clone(), Some(format!("Project=de/mo | Agent={role} | Step={step}")));
         let broken = found.findings.iter().any(|f| f.severity == Severity::Error);
         prop_assert_eq!(broken, block.check().is_err());
-        prop_assert_eq!(tail_block(&text).as_ref(), Some(found));
+        prop_assert_eq!(tail_block(&text), Some(found.clone()));
     }
 
     #[test]

@@ -30,36 +30,42 @@ fn rendered(body: &str) -> String {
 fn cy_44_a_stage_reads_well() {
     let diff = "--- a/x.md\n+++ b/x.md\n@@ -1 +1 @@\n-```\n+````sh\n";
     let body = format!("What was done:\n\n{}\n\n{}", bullets(&["one", "two\nmore"]), fenced("diff", diff));
-    insta::assert_snapshot!(rendered(&body), @r"
-    ---
-
-    ## 3. Actor: Rename the helper
-
-    *2026-01-18T14:30:52Z*
-
-    What was done:
-
-    - one
-    - two
-      more
-
-    `````diff
-    --- a/x.md
-    +++ b/x.md
-    @@ -1 +1 @@
-    -```
-    +````sh
-    `````
-
-    ### SIGNAL BLOCK
-    - Agent: Actor
-    - Result: SUCCESS
-    - Step Summary: Renamed the helper
-    - Next: Judge
-
-    # Signature
-    Project=demo | Agent=Actor | Step=3
-    ");
+    assert_eq!(
+        rendered(&body),
+        [
+            "",
+            "---",
+            "",
+            "## 3. Actor: Rename the helper",
+            "",
+            "*2026-01-18T14:30:52Z*",
+            "",
+            "What was done:",
+            "",
+            "- one",
+            "- two",
+            "  more",
+            "",
+            "`````diff",
+            "--- a/x.md",
+            "+++ b/x.md",
+            "@@ -1 +1 @@",
+            "-```",
+            "+````sh",
+            "`````",
+            "",
+            "### SIGNAL BLOCK",
+            "- Agent: Actor",
+            "- Result: SUCCESS",
+            "- Step Summary: Renamed the helper",
+            "- Next: Judge",
+            "",
+            "# Signature",
+            "Project=demo | Agent=Actor | Step=3",
+            "",
+        ]
+        .join("\n")
+    );
 }
 
 #[test]
@@ -104,6 +110,30 @@ fn cy_23_a_document_is_clear_until_somebody_said_something() {
     ] {
         assert!(!is_clear(taken), "{taken}");
     }
+}
+
+#[test]
+fn cy_81_a_document_is_checked_as_a_file() {
+    let said = |name: &str, text: &str| {
+        let checked = crate::check::file(name, text.as_bytes(), None);
+        assert_eq!(checked.kind, Some(crate::kind::Kind::Cycle), "{name}");
+        checked
+            .findings
+            .iter()
+            .map(|f| format!("{} {}: {}", f.place.line, f.severity, f.message))
+            .collect::<Vec<_>>()
+    };
+    let text = format!("{}{}", header("demo", 7, "2026-01-18"), rendered(""));
+    assert_eq!(said("docs/context/current_cycle.md", &text), Vec::<String>::new());
+    assert_eq!(said("docs/context/current_cycle.md", ""), Vec::<String>::new());
+    assert_eq!(
+        said("archive/2026-01-18_cycle-007.md", "# Cycle\n\nwords\n"),
+        ["1 warning: the document has no SIGNAL BLOCK"]
+    );
+    assert_eq!(
+        said("x.md", &format!("\u{FEFF}{}", text.replace("SUCCESS", "PASS"))),
+        ["11 error: the result PASS is not for the Actor to give"]
+    );
 }
 
 #[test]

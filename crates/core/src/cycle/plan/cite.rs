@@ -13,10 +13,10 @@ pub struct Cite {
 
 /// Endings by which a name without a folder is known for a file; `self.value` and `example.com` are none.
 const ENDINGS: [&str; 52] = [
-    "adoc", "bash", "c", "cc", "cfg", "cpp", "cs", "css", "csv", "ex", "exs", "go", "gradle", "h", "hpp", "hs",
-    "html", "ini", "java", "jl", "js", "json", "jsonl", "jsx", "kt", "lock", "lua", "md", "mjs", "ml", "php",
-    "pl", "proto", "py", "r", "rb", "rs", "rst", "scala", "scss", "sh", "sql", "svg", "swift", "tf", "toml",
-    "ts", "tsx", "vue", "xml", "yaml", "yml",
+    "adoc", "bash", "c", "cc", "cfg", "cpp", "cs", "css", "csv", "ex", "exs", "go", "gradle", "h", "hpp",
+    "hs", "html", "ini", "java", "jl", "js", "json", "jsonl", "jsx", "kt", "lock", "lua", "md", "mjs", "ml",
+    "php", "pl", "proto", "py", "r", "rb", "rs", "rst", "scala", "scss", "sh", "sql", "svg", "swift", "tf",
+    "toml", "ts", "tsx", "vue", "xml", "yaml", "yml",
 ];
 
 /// A path with an ending and, behind colons, a line (and column) or a range of lines. Always there: the tests

@@ -50,7 +50,9 @@ fn cy_31_cy_32_the_three_answers_of_a_planner() {
 #[test]
 fn cy_35_everything_that_is_wrong_is_said_at_once() {
     assert_eq!(
-        read(&outputs(json!({"kind": "step", "step": {"title": "", "files": [1], "loc": -3, "risk": "some"}}))),
+        read(&outputs(
+            json!({"kind": "step", "step": {"title": "", "files": [1], "loc": -3, "risk": "some"}})
+        )),
         Err(vec![
             "`step.title` must be a text: a title of the step.".to_owned(),
             "`step.instructions` must be a text: instructions for the Actor.".to_owned(),
@@ -62,10 +64,7 @@ fn cy_35_everything_that_is_wrong_is_said_at_once() {
     for (value, problem) in [
         (json!({}), "`kind` must be `step`, `questions` or `context_request`."),
         (json!({"kind": 3}), "`kind` must be `step`, `questions` or `context_request`."),
-        (
-            json!({"step": {}, "questions": []}),
-            "`kind` must be `step`, `questions` or `context_request`.",
-        ),
+        (json!({"step": {}, "questions": []}), "`kind` must be `step`, `questions` or `context_request`."),
         (json!({"kind": "step"}), "`step` must be an object that describes the step."),
         (json!({"kind": "questions", "questions": []}), "`questions` must hold at least one question."),
         (json!({"kind": "context_request"}), "`need` must be a text: what is needed."),
@@ -90,7 +89,8 @@ fn cy_33_cy_37_a_step_is_too_large_when_lines_and_files_both_are() {
     );
     large.loc = 150;
     assert_eq!(faults_of(&large), Vec::<String>::new());
-    let strict = Limits { mode: crate::cycle::limits::ScopeMode::Any, plan_loc: Some(0), ..Limits::default() };
+    let strict =
+        Limits { mode: crate::cycle::limits::ScopeMode::Any, plan_loc: Some(0), ..Limits::default() };
     assert_eq!(
         faults(&large, &strict, &files(&[("src/a.rs", Some(10))])),
         [

@@ -44,7 +44,9 @@ pub fn text(diagram: &Diagram, columns: usize) -> String {
     }
     for origin in diagram.returns.iter().flat_map(|way| &way.origins) {
         let row = &mut rows[doors[origin.from].leave];
-        row.body = row.body.replacen('│', "┤", 1);
+        if let Some(rest) = row.body.strip_prefix('│') {
+            row.body = format!("┤{rest}");
+        }
     }
     rows.extend([on_line("│"), on_line("● end")]);
     let ways = ways(diagram, &doors, rows.len());

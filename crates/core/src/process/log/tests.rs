@@ -81,7 +81,7 @@ prop_compose! {
 
 /// What another reader finds in the file.
 fn read_back(text: &str) -> Result<Value, TestCaseError> {
-    match crate::doc::read(text.as_bytes(), &Limits::default()) {
+    match doc::read(text.as_bytes(), &Limits::default()) {
         Ok(document) => Ok(document.root.to_json()),
         Err(findings) => Err(TestCaseError::fail(format!("{findings:?}\n{text}"))),
     }

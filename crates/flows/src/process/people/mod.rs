@@ -84,7 +84,11 @@ pub(super) fn drive(work: &str, step: &Step, so_far: &[Part]) -> Question {
     }
     options.push(stop());
     let why = format!("{role} {}", part_of(work)).trim().to_owned();
-    let mut asked = question(&step.name.value, sentence(&about(step)), why, options);
+    let what = match &step.description {
+        Some(description) => sentence(&description.value),
+        None => format!("'{}' is yours to do. What came of it?", step.name.value),
+    };
+    let mut asked = question(&step.name.value, what, why, options);
     asked.details =
         so_far.iter().map(|(_, name, outputs)| result(name, outputs)).collect::<Vec<_>>().join("\n\n");
     asked
@@ -106,19 +110,22 @@ pub(super) enum Before {
 }
 
 pub(super) fn before(kind: &Before, work: &str, step: &Step) -> Question {
-    let (name, described) = (&step.name.value, about(step));
-    let plan = trimmed(&described);
+    let name = &step.name.value;
+    let described = step.description.as_ref().map(|d| format!(": {}", trimmed(&d.value)));
+    let plan = described.unwrap_or_default();
     let what = match kind {
         Before::Intent => {
             format!(
-                "I am about to begin '{name}': {plan}. Does this approach make sense for '{}'?",
+                "I am about to begin '{name}'{plan}. Does this approach make sense for '{}'?",
                 trimmed(work)
             )
         }
         Before::Plan => {
-            format!("For '{name}', I plan to do this: {plan}. What's your input on this approach?")
+            let plan =
+                if plan.is_empty() { "work with what there is so far" } else { &format!("do this{plan}") };
+            format!("For '{name}', I plan to {plan}. What's your input on this approach?")
         }
-        Before::Weighty => format!("Next comes '{name}': {plan}. Do you have input before it is made?"),
+        Before::Weighty => format!("Next comes '{name}'{plan}. Do you have input before it is made?"),
     };
     let why = match kind {
         Before::Intent => {
