@@ -41,7 +41,7 @@ pub(crate) fn reserve(hands: &Hands, job: &Job, wanted: &FreshIds) -> Result<Vec
             break;
         }
         let id = format!("{}-{}", wanted.prefix, at.compact());
-        let path = hands.workspace.resolve(&format!("{}/{id}.{}", wanted.folder, wanted.extension))?;
+        let path = hands.workspace.resolve(format!("{}/{id}.{}", wanted.folder, wanted.extension))?;
         at = at.plus_ms(1000);
         match hands.files.write(&path, mark.as_bytes(), Write::REBUILDABLE.expecting(Expect::Absent)) {
             Ok(_) => ids.push(id),

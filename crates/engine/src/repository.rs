@@ -1,5 +1,6 @@
 //! What flows ask of the repository and the tree, through the hands.
 
+use seriatim_core::cycle::leaks;
 use seriatim_core::failure::Class;
 use seriatim_core::failure::Failure;
 use seriatim_flows::request::Delivered;
@@ -64,7 +65,8 @@ fn changes(git: &Git<'_>, since: &str, limit_bytes: u64) -> Result<Difference, G
     let files = git.changes_since(Some(since))?.into_iter().map(change).collect();
     let limit = usize::try_from(limit_bytes).unwrap_or(usize::MAX);
     let diff = git.diff_since(Some(since), &[], limit)?;
-    Ok(Difference { files, diff: diff.text, cut: diff.cut })
+    let leaks = leaks::find(&diff.text, &[]).iter().map(ToString::to_string).collect();
+    Ok(Difference { files, diff: diff.text, cut: diff.cut, leaks })
 }
 
 fn change(change: Change) -> FileChange {
@@ -85,8 +87,11 @@ fn deliver(git: &Git<'_>, job: &Job, delivery: &Delivery) -> Result<Delivered, F
     let commit = match known {
         Some(id) => id,
         None => {
-            if git.tree().map_err(failure)? != delivery.tree {
-                return Err(Failure::new(Class::Denied, "the files have changed since they were approved"));
+            let since = git.changes_since(Some(&delivery.tree)).map_err(failure)?;
+            let apart = |path: &str| delivery.apart.iter().any(|folder| path.starts_with(folder.as_str()));
+            if let Some(other) = since.iter().find(|change| !apart(&change.path)) {
+                let what = format!("{} has changed since it was approved", other.path);
+                return Err(Failure::new(Class::Denied, what));
             }
             let mut trailers = delivery.trailers.clone();
             trailers.push((TRAILER.to_owned(), marker));

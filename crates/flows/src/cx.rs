@@ -110,7 +110,7 @@ impl Cx {
 
     /// One attempt of an agent.
     pub async fn agent(&self, assignment: Assignment) -> Done<Report> {
-        self.call(Request::Agent(assignment)).await
+        self.call(Request::Agent(Box::new(assignment))).await
     }
 
     /// A question to a person. Silence waits.

@@ -8,6 +8,7 @@
 
 pub mod attempts;
 mod cx;
+pub mod cycle;
 mod par;
 pub mod process;
 pub mod registry;

@@ -13,6 +13,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::Cx;
+use crate::cycle;
 use crate::process;
 use crate::rehearsal;
 
@@ -90,6 +91,13 @@ static FLOWS: &[Flow] = &[
         start: |cx, input| Box::pin(process::process(cx, input)),
         cancelled: |cx, input| Box::pin(process::cancelled(cx, input)),
         projector: process::projector,
+    },
+    Flow {
+        name: "cycle",
+        version: 1,
+        start: |cx, input| Box::pin(cycle::cycle(cx, input)),
+        cancelled: |cx, input| Box::pin(cycle::cancelled(cx, input)),
+        projector: cycle::projector,
     },
     Flow {
         name: "rehearsal",

@@ -19,7 +19,7 @@ use seriatim_core::time::Utc;
 #[serde(tag = "do", rename_all = "snake_case")]
 pub enum Request {
     /// One attempt of an agent. An intent without outcome is a crash, never taken as done.
-    Agent(Assignment),
+    Agent(Box<Assignment>),
     /// A question to a person. Waits for ever.
     Ask(Question),
     /// A command whose result is evidence.
@@ -277,6 +277,10 @@ pub struct Difference {
     pub diff: String,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub cut: bool,
+    /// Credentials that the change brings in, by place and kind. They are found in the diff as it is, since in what a
+    /// flow sees of it they are redacted.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub leaks: Vec<String>,
 }
 
 /// How work is brought home.
@@ -296,6 +300,9 @@ pub struct Delivery {
     pub paths: Vec<String>,
     /// The tree that was approved.
     pub tree: String,
+    /// Folders of the engine's own papers, which may differ from it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub apart: Vec<String>,
     /// The branch for a merge.
     pub branch: String,
     pub push: bool,

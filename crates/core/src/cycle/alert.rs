@@ -117,6 +117,7 @@ mod tests {
 
     const I: Mark = Mark::Insufficient;
 
+    // CY-09, CY-10, CY-93
     #[test]
     fn cy_09_cy_10_cy_93_the_fifth_in_a_row_pauses() {
         assert_eq!(pause_after(&[I, I, I, I]), None);
@@ -144,6 +145,7 @@ mod tests {
         );
     }
 
+    // CY-83, CY-84, CY-85, CY-86
     #[test]
     fn cy_83_cy_84_cy_85_cy_86_the_alerts_and_their_names() {
         let names = Alert::ALL.map(Alert::name);

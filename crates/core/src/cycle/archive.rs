@@ -54,6 +54,7 @@ pub fn number_of(name: &str) -> Option<u32> {
 mod tests {
     use super::*;
 
+    // CY-75, CY-76, CY-78
     #[test]
     fn cy_75_cy_76_cy_78_names_say_how_the_cycle_ended() {
         for (suffix, path) in [
@@ -66,6 +67,7 @@ mod tests {
         }
     }
 
+    // E-41, CY-79
     #[test]
     fn e_41_cy_79_a_number_is_never_used_twice() {
         assert_eq!(next_number([]), 1);

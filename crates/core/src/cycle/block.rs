@@ -163,11 +163,11 @@ fn one_line(text: &str) -> String {
     if line.is_empty() { "(none)".to_owned() } else { line }
 }
 
-/// A key without what would end it early.
+/// A key without what would end it, or the block, early.
 fn key_word(key: &str) -> String {
     let kept: String = key.chars().map(|c| if is_key_char(c) { c } else { ' ' }).collect();
     let word = one_line(&kept);
-    let named = word.starts_with(|c: char| c.is_ascii_alphabetic());
+    let named = word.starts_with(|c: char| c.is_ascii_alphabetic()) && !word.starts_with("Signature");
     if named { word.chars().take(reader::KEY_LEN_MAX).collect() } else { "Note".to_owned() }
 }
 

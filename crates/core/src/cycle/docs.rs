@@ -73,6 +73,7 @@ mod tests {
     const CODEBASE: &str = "docs/agent_docs/CODEBASE.md";
     const DECISIONS: &str = "docs/agent_docs/DECISIONS.md";
 
+    // CY-13, CY-14, CY-15, CY-16
     #[test]
     fn cy_13_cy_14_cy_15_cy_16_each_role_has_its_documents() {
         for (name, readers) in [
@@ -92,6 +93,7 @@ mod tests {
         }
     }
 
+    // CY-12, CY-29
     #[test]
     fn cy_12_cy_29_a_third_document_is_refused() {
         assert_eq!(check(Role::Planner, [GOALS, CODEBASE], 2), Ok(()));

@@ -71,9 +71,8 @@ fn compare(
             (Kind::Directory, _) => compare(files, &was, &is, &format!("{path}/"), found)?,
             (_, None) => found.push(format!("{path} (new)")),
             (Kind::File, Some(Kind::File)) => {
-                if files.hash(&was)? != files.hash(&is)? {
-                    found.push(format!("{path} (changed)"));
-                }
+                let differs = files.hash(&was)? != files.hash(&is)?;
+                found.extend(differs.then(|| format!("{path} (changed)")));
             }
             (now, Some(then)) if now != then => found.push(format!("{path} (changed)")),
             _ => {}

@@ -272,7 +272,7 @@ mod tests {
         assert_eq!(kept.dropped_bytes, 5);
         assert_eq!(kept.tail, "abc\ndef\nghijkl\n");
         assert_eq!(kept.overflow, Some(path.clone()));
-        let file = std::fs::read_to_string(path).unwrap();
+        let file = fs::read_to_string(path).unwrap();
         assert_eq!(file, "def\ngh\n[cut here: 5 more bytes were not kept]\n");
     }
 

@@ -1,5 +1,6 @@
 //! `seriatim run`: what the dialects have in common when they begin.
 
+mod cycle;
 mod process;
 
 use std::path::PathBuf;
@@ -25,6 +26,7 @@ pub(crate) struct Run {
 #[derive(Subcommand, Debug)]
 enum What {
     Process(process::Process),
+    Cycle(cycle::Cycle),
 }
 
 /// How questions are dealt with.
@@ -47,6 +49,7 @@ impl Asking {
 pub(crate) fn run(context: &Context, command: &Run) -> Result<Exit> {
     match &command.what {
         What::Process(process) => process::run(context, process),
+        What::Cycle(cycle) => cycle::run(context, cycle),
     }
 }
 

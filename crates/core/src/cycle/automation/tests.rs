@@ -70,7 +70,7 @@ fn said(text: &str) -> Vec<String> {
 }
 
 #[test]
-fn cy_96_a_file_as_published_is_read_without_a_word() {
+fn a_file_as_published_is_read_without_a_word() {
     let (automation, findings) = Automation::parse(FILE.as_bytes());
     assert_eq!(findings, []);
     assert_eq!(automation.limits, Limits { plan_loc: Some(50), ..Limits::default() });
@@ -140,6 +140,7 @@ fn unknown_fields_and_words_warn_and_nothing_is_lost() {
     );
 }
 
+// CY-11, CY-80
 #[test]
 fn cy_11_cy_80_checkpoints_cannot_be_switched_off() {
     let text = "loop: {human_approval_checkpoints: false}\nagents: {judge: {validate_scope: false}}\nhuman_checkpoints: {judge_pass_approval_required: false}\nrisk_gates: {high: {block_and_escalate: false}}\njudge_test_battery: {run_linter: false}\n";

@@ -55,6 +55,7 @@ fn cy_81_a_block_has_the_form_of_the_seed() {
     assert_eq!(said(&found.findings), Vec::<String>::new());
 }
 
+// CY-01, CY-82
 #[test]
 fn cy_01_cy_82_every_role_has_its_results_and_its_next() {
     let mut allowed = vec![];

@@ -144,6 +144,7 @@ fn the_header_names_project_number_and_day() {
     );
 }
 
+// E-27, CY-17
 #[test]
 fn e_27_cy_17_a_change_of_earlier_bytes_is_found_and_named() {
     let before = "one\ntwo\nthree\n";

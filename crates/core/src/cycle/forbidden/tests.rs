@@ -9,6 +9,7 @@ fn hits(text: &str) -> Vec<String> {
     find(&[text.to_owned()], &Limits::default().forbidden).into_iter().map(|hit| hit.pattern).collect()
 }
 
+// E-38, CY-41
 #[test]
 fn e_38_cy_41_however_it_is_written_it_is_found() {
     for text in [

@@ -30,6 +30,7 @@ fn e_29_what_counts_as_lines_and_files() {
     assert_eq!(measure(&[changed("a", u64::MAX, u64::MAX), changed("b", 1, 1)]).lines, u64::MAX);
 }
 
+// E-28, CY-42
 #[test]
 fn e_28_cy_42_only_both_exceeded_is_a_stop() {
     let limits = Limits::default();
@@ -53,6 +54,7 @@ fn a_project_may_take_either_for_too_much() {
     assert!(matches!(judge(&Measure { files: 3, ..docs }, Risk::Low, &any()), Verdict::Stop(_)));
 }
 
+// E-30, CY-74
 #[test]
 fn e_30_cy_74_documents_at_low_risk_have_a_slack_below_a_tenth() {
     let limits = Limits::default();

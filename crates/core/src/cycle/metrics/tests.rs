@@ -15,6 +15,7 @@ fn some() -> Vec<CycleSummary> {
     ]
 }
 
+// CY-87, CY-88, CY-89, CY-90, CY-91
 #[test]
 fn cy_87_cy_88_cy_89_cy_90_cy_91_the_five_metrics_and_their_goals() {
     assert_eq!(

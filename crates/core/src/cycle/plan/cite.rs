@@ -12,11 +12,11 @@ pub struct Cite {
 }
 
 /// Endings by which a name without a folder is known for a file; `self.value` and `example.com` are none.
-const ENDINGS: [&str; 52] = [
+const ENDINGS: [&str; 53] = [
     "adoc", "bash", "c", "cc", "cfg", "cpp", "cs", "css", "csv", "ex", "exs", "go", "gradle", "h", "hpp",
     "hs", "html", "ini", "java", "jl", "js", "json", "jsonl", "jsx", "kt", "lock", "lua", "md", "mjs", "ml",
     "php", "pl", "proto", "py", "r", "rb", "rs", "rst", "scala", "scss", "sh", "sql", "svg", "swift", "tf",
-    "toml", "ts", "tsx", "vue", "xml", "yaml", "yml",
+    "toml", "ts", "tsx", "txt", "vue", "xml", "yaml", "yml",
 ];
 
 /// A path with an ending and, behind colons, a line (and column) or a range of lines. Always there: the tests
@@ -58,7 +58,10 @@ fn stands_alone(text: &str, start: usize, end: usize) -> bool {
 
 fn is_file(path: &str) -> bool {
     let ending = path.rsplit('.').next().unwrap_or_default().to_ascii_lowercase();
-    path.contains('/') && !path.contains('@') || ENDINGS.contains(&ending.as_str())
+    // `Node.js` and its like are products.
+    let product = path.ends_with(".js") && path.starts_with(char::is_uppercase);
+    let in_folder = path.contains('/') && !path.contains('@');
+    in_folder || (ENDINGS.contains(&ending.as_str()) && !product)
 }
 
 #[cfg(test)]
@@ -97,7 +100,7 @@ mod tests {
             "call self.value, example.com:443 or Foo::bar.baz()",
             "mail ann@example.org",
             "`config.load()` and `src/**/*.rs`",
-            "the ratio is 3.5x",
+            "the ratio is 3.5x in Node.js",
         ] {
             assert_eq!(found(text), Vec::<String>::new(), "{text}");
         }

@@ -29,6 +29,7 @@ fn faults_of(step: &PlanStep) -> Vec<String> {
     faults(step, &Limits::default(), &files(&[("src/a.rs", Some(10)), ("src/b.rs", Some(5))]))
 }
 
+// CY-31, CY-32
 #[test]
 fn cy_31_cy_32_the_three_answers_of_a_planner() {
     let read_step = read(&outputs(json!({"kind": "step", "step": {
@@ -73,6 +74,7 @@ fn cy_35_everything_that_is_wrong_is_said_at_once() {
     }
 }
 
+// CY-33, CY-37
 #[test]
 fn cy_33_cy_37_a_step_is_too_large_when_lines_and_files_both_are() {
     assert_eq!(faults_of(&step()), Vec::<String>::new());
@@ -121,6 +123,7 @@ fn cy_40_files_exist_or_are_planned_to_be_made() {
     assert_eq!(faults_of(&step), Vec::<String>::new());
 }
 
+// E-40, CY-20, CY-21
 #[test]
 fn e_40_cy_20_cy_21_citations_must_be_there() {
     let mut step = step();

@@ -95,7 +95,7 @@ impl Git<'_> {
     fn add_all(&self, excluded: &[String], env: &[(String, String)]) -> Result<(), GitError> {
         let arguments = ["add", "--all", "--sparse", "--pathspec-from-file=-", "--pathspec-file-nul"];
         let mut paths = vec![".".to_owned()];
-        paths.extend(self.own.iter().map(|path| format!(":(exclude,literal){path}")));
+        paths.extend(self.own.iter().map(|path| left_out(path)));
         paths.extend(excluded.iter().map(|path| format!(":(exclude,literal,top){path}")));
         let invocation = Invocation { literal: false, ..Invocation::read(&arguments).env(env).paths(&paths) };
         self.text(invocation).map(|_| ())
@@ -160,4 +160,12 @@ fn named_as_unborn(output: &str) -> Option<String> {
 fn text_of(path: &Path) -> Result<String, GitError> {
     let text = path.to_str().ok_or_else(|| FileError::BadName { path: path.to_owned() })?;
     Ok(text.to_owned())
+}
+
+/// A pattern that leaves a directory out. Spelt without a fixed beginning: git takes a plain name, even one that is to
+/// be left out, for a wish to add it, and refuses when it is ignored.
+fn left_out(directory: &str) -> String {
+    let mut letters = directory.chars();
+    let first = letters.next().unwrap_or('.');
+    format!(":(exclude,glob)[{first}]{}/**", letters.as_str())
 }

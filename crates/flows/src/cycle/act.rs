@@ -1,0 +1,204 @@
+//! The Actor: the step and nothing else, measured by the engine (CY-39 to CY-49).
+
+use seriatim_core::cycle::block::Block;
+use seriatim_core::cycle::block::Mark;
+use seriatim_core::cycle::block::Role;
+use seriatim_core::cycle::forbidden;
+use seriatim_core::cycle::limits;
+use seriatim_core::cycle::limits::Changed;
+use seriatim_core::cycle::limits::Verdict;
+use seriatim_core::cycle::plan::PlanStep;
+use seriatim_core::report::Report;
+use serde_json::Value;
+use serde_json::json;
+
+use super::course::Course;
+use super::course::one_line;
+use super::words;
+use crate::request::Difference;
+
+/// How much of a diff goes into the document.
+const DIFF_BYTES_MAX: u64 = 256 << 10;
+
+/// What the Actor did, as the engine measured it. Scope is a matter of the step; everything else of all that the
+/// cycle has changed so far, or what one try brought in could hide behind the next.
+pub(super) struct Done {
+    pub(super) paths: Vec<String>,
+    pub(super) diff: String,
+    /// Credentials that it brings in.
+    pub(super) leaks: Vec<String>,
+    /// What a person should know at the approval.
+    pub(super) remarks: Vec<String>,
+    pub(super) lines: u64,
+}
+
+pub(super) enum Acted {
+    Done(Done),
+    Again,
+    Pause,
+    Fatal(String),
+}
+
+/// Why a step did not come to an end, and where it goes (K-59).
+enum Blocker {
+    Adjustable(String),
+    Approval(String),
+    Unrecoverable(String),
+}
+
+impl Course<'_> {
+    pub(super) async fn act(&mut self, step: &PlanStep) -> Acted {
+        self.watch_time().await;
+        let stand = match self.cx.stand().await {
+            Ok(stand) => stand,
+            Err(failure) => return Acted::Fatal(failure.message),
+        };
+        let base = self.base.get_or_insert_with(|| stand.tree.clone()).clone();
+        let safe = self.cx.snapshot(vec![]).await.ok();
+        let called = self.call(Role::Actor, words::step_brief(step), vec![]).await;
+        let intact = self.check_document().await;
+        let difference = match self.cx.changes(&stand.tree, DIFF_BYTES_MAX).await {
+            Ok(difference) => difference,
+            Err(failure) => return Acted::Fatal(failure.message),
+        };
+        let all = match self.cx.changes(&base, DIFF_BYTES_MAX).await {
+            Ok(all) => all,
+            Err(failure) => return Acted::Fatal(failure.message),
+        };
+        let (changed, _) = work_of(&difference);
+        let (_, paths) = work_of(&all);
+        let measure = limits::measure(&changed);
+        let verdict = limits::judge(&measure, step.risk, &self.limits);
+        let mut remarks = limits::remarks(&measure, &self.limits);
+        if let Verdict::Flagged(remark) = &verdict {
+            remarks.push(remark.clone());
+        }
+        let blocker = self.blocker(step, called, intact, &verdict);
+        let done = Done {
+            paths,
+            diff: all.diff,
+            leaks: all.leaks,
+            remarks,
+            lines: measure.lines,
+        };
+        self.write_down(&done, measure.files, &difference.diff, blocker.as_ref()).await;
+        let Some(blocker) = blocker else {
+            self.fails = 0;
+            return Acted::Done(done);
+        };
+        if matches!(verdict, Verdict::Stop(_))
+            && let Some(id) = safe
+        {
+            // Beyond the limit nothing stays; what there was is kept as a snapshot, and its diff is in the document.
+            let undo = self.cx.restore(&id).await;
+            self.fact(json!({"fact": "work_put_back", "kept_as": undo.ok(), "lines": measure.lines}));
+        }
+        self.route(blocker).await
+    }
+
+    /// Whether the Actor's work counts, and if not, why.
+    fn blocker(
+        &self,
+        step: &PlanStep,
+        called: Result<Report, String>,
+        intact: bool,
+        verdict: &Verdict,
+    ) -> Option<Blocker> {
+        let report = match called {
+            Ok(report) => report,
+            Err(why) => return Some(Blocker::Adjustable(why)),
+        };
+        if !intact {
+            let what = "The Actor changed earlier parts of the cycle document; they were restored.";
+            return Some(Blocker::Adjustable(what.to_owned()));
+        }
+        if let Verdict::Stop(why) = verdict {
+            return Some(Blocker::Adjustable(why.clone()));
+        }
+        let mut said = vec![report.summary.clone()];
+        said.extend(report.unknown.get("output").and_then(Value::as_str).map(str::to_owned));
+        let planned: Vec<&String> = step.commands.iter().chain(&self.approved_commands).collect();
+        let hits = forbidden::find(&said, &self.limits.forbidden);
+        if let Some(hit) = hits.iter().find(|h| !planned.iter().any(|p| **p == h.text)) {
+            return Some(Blocker::Approval(format!("A forbidden command was used: {}", hit.pattern)));
+        }
+        match report.outputs.get("result").and_then(Value::as_str) {
+            Some("SUCCESS") => None,
+            Some("FAIL") => Some(said_blocker(&report)),
+            other => {
+                let what = format!("The result must be SUCCESS or FAIL; it was {}.", other.unwrap_or("missing"));
+                Some(Blocker::Adjustable(what))
+            }
+        }
+    }
+
+    async fn write_down(&mut self, done: &Done, files: u64, diff: &str, blocker: Option<&Blocker>) {
+        let (mark, next, said) = match blocker {
+            None => (Mark::Success, Role::Judge, format!("{} lines in {files} files", done.lines)),
+            Some(Blocker::Approval(why)) => (Mark::Fail, Role::Human, why.clone()),
+            Some(Blocker::Adjustable(why) | Blocker::Unrecoverable(why)) => (Mark::Fail, Role::Planner, why.clone()),
+        };
+        let body = words::with_diff(&said, diff);
+        let block = Block { role: Role::Actor, mark, summary: one_line(&said), next, extra: vec![] };
+        self.append("Changes", &body, block).await;
+    }
+
+    async fn route(&mut self, blocker: Blocker) -> Acted {
+        self.iterations += 1;
+        match blocker {
+            Blocker::Adjustable(why) => {
+                self.fails += 1;
+                self.blockers.push(why.clone());
+                self.diagnostics = Some(why);
+                if self.fails >= self.limits.insufficient { Acted::Pause } else { Acted::Again }
+            }
+            Blocker::Approval(why) => {
+                self.fails += 1;
+                self.blockers.push(why.clone());
+                let answer = self.ask(super::people::blocked(&why)).await;
+                match answer.choice.as_str() {
+                    "approve" => {
+                        self.approved_commands.extend(answer.text.clone());
+                        self.diagnostics = Some(format!("{why} A person approved it."));
+                        Acted::Again
+                    }
+                    "changes" => {
+                        self.diagnostics = Some(format!("{why} A person said: {}", answer.text.unwrap_or_default()));
+                        Acted::Again
+                    }
+                    _ => Acted::Fatal(why),
+                }
+            }
+            Blocker::Unrecoverable(why) => Acted::Fatal(why),
+        }
+    }
+}
+
+/// The Actor's own word about what stands in its way.
+fn said_blocker(report: &Report) -> Blocker {
+    let blocker = report.outputs.get("blocker").cloned().unwrap_or_default();
+    let explained = blocker["explanation"].as_str().unwrap_or(&report.summary).to_owned();
+    let explained = if explained.trim().is_empty() { "The Actor gave no reason.".to_owned() } else { explained };
+    match blocker["class"].as_str() {
+        Some("approval") => Blocker::Approval(explained),
+        Some("unrecoverable") => Blocker::Unrecoverable(explained),
+        _ => Blocker::Adjustable(explained),
+    }
+}
+
+/// What counts: everything but the cycle's own papers.
+fn work_of(difference: &Difference) -> (Vec<Changed>, Vec<String>) {
+    let files: Vec<_> = difference.files.iter().filter(|f| !Course::is_ours(&f.path)).collect();
+    let changed = files
+        .iter()
+        .map(|f| Changed {
+            path: f.path.clone(),
+            added: f.added,
+            deleted: f.deleted,
+            binary: f.binary,
+            renamed: f.old_path.is_some(),
+        })
+        .collect();
+    let paths = files.iter().flat_map(|f| std::iter::once(f.path.clone()).chain(f.old_path.clone())).collect();
+    (changed, paths)
+}

@@ -1,0 +1,249 @@
+//! The course of one cycle: its document, its counters, and what every stage shares.
+
+use std::collections::BTreeMap;
+
+use seriatim_core::cycle::archive;
+use seriatim_core::cycle::automation::Automation;
+use seriatim_core::cycle::block::Block;
+use seriatim_core::cycle::block::Mark;
+use seriatim_core::cycle::block::Role;
+use seriatim_core::cycle::document;
+use seriatim_core::cycle::document::Prefix;
+use seriatim_core::cycle::document::Stage;
+use seriatim_core::cycle::goal::Goal;
+use seriatim_core::cycle::limits::Limits;
+use seriatim_core::hash::Hash;
+use seriatim_core::question::Answer;
+use seriatim_core::question::Question;
+use seriatim_core::time::Utc;
+use serde_json::Value;
+use serde_json::json;
+
+use super::ARCHIVE;
+use super::DOCUMENT;
+use super::Start;
+use super::ended;
+use super::people;
+use crate::Cx;
+use crate::registry::End;
+use crate::registry::Ended;
+use crate::request::Expect;
+use crate::request::WriteFile;
+
+pub(super) struct Course<'c> {
+    pub(super) cx: &'c Cx,
+    pub(super) start: Start,
+    pub(super) limits: Limits,
+    pub(super) number: u32,
+    /// The document as the engine wrote it.
+    text: String,
+    stages: u32,
+    pub(super) goal: Goal,
+    /// Questions of the Planner and what was answered.
+    pub(super) talk: Vec<(String, String)>,
+    /// What the next plan has to take into account.
+    pub(super) diagnostics: Option<String>,
+    /// Every reason why work was sent back, for the summary of a pause.
+    pub(super) blockers: Vec<String>,
+    pub(super) plans: u32,
+    pub(super) iterations: u32,
+    pub(super) insufficient: u32,
+    pub(super) fails: u32,
+    pub(super) loops_since_human: u32,
+    pub(super) last_human: Utc,
+    pub(super) alerted_duration: bool,
+    /// Context that a role asked for and a person gave; only that role's next brief has it.
+    pub(super) packs: BTreeMap<Role, Vec<String>>,
+    /// Commands that a person approved though they are forbidden.
+    pub(super) approved_commands: Vec<String>,
+    /// The tree before the cycle's first change: what is judged and committed is all that came since.
+    pub(super) base: Option<String>,
+}
+
+impl<'c> Course<'c> {
+    /// Opens a cycle: the document must be clear, or is put away first (CY-23).
+    pub(super) async fn open(cx: &'c Cx, start: Start) -> Result<Course<'c>, Ended> {
+        let mut course = Course::new(cx, start).await;
+        let found = cx.read(DOCUMENT).await.map(|t| t.text).unwrap_or_default();
+        if !document::is_clear(&found) {
+            let answer = cx.ask(people::occupied()).await;
+            if answer.choice != "approve" {
+                return Err(ended(End::Cancelled, false, "The cycle was not begun; its document is in use.", Value::Null));
+            }
+            course.text = found;
+            course.archive(archive::Suffix::Incomplete).await;
+            course.number += 1;
+        }
+        course.open_document().await;
+        Ok(course)
+    }
+
+    /// A fresh document, and the fact that a cycle began.
+    pub(super) async fn open_document(&mut self) {
+        self.stages = 0;
+        self.text = document::header(&self.start.project, self.number, &self.last_human.day());
+        self.write(Expect::Any).await;
+        self.fact(json!({"fact": "cycle_began", "cycle": self.number, "project": self.start.project}));
+    }
+
+    /// The course of a cycle that was stopped, for its epilogue.
+    pub(super) async fn reopen(cx: &'c Cx, start: Start) -> Result<Course<'c>, Ended> {
+        let mut course = Course::new(cx, start).await;
+        course.text = cx.read(DOCUMENT).await.map(|t| t.text).unwrap_or_default();
+        Ok(course)
+    }
+
+    async fn new(cx: &'c Cx, start: Start) -> Course<'c> {
+        let now = cx.now().await;
+        let limits = match &start.automation {
+            Some(path) => cx.read(path).await.map(|t| automation_limits(&t.text)).unwrap_or_default(),
+            None => Limits::default(),
+        };
+        let names = cx.survey(vec![ARCHIVE.to_owned()], vec![]).await.folders.pop().unwrap_or_default();
+        Course {
+            cx,
+            limits,
+            number: archive::next_number(names.iter().map(String::as_str)),
+            text: String::new(),
+            stages: 0,
+            goal: Goal::default(),
+            talk: vec![],
+            diagnostics: None,
+            blockers: vec![],
+            plans: 0,
+            iterations: 0,
+            insufficient: 0,
+            fails: 0,
+            loops_since_human: 0,
+            last_human: now,
+            alerted_duration: false,
+            packs: BTreeMap::new(),
+            approved_commands: vec![],
+            base: None,
+            start,
+        }
+    }
+
+    pub(super) fn fact(&self, fact: Value) {
+        self.cx.record(&fact);
+    }
+
+    pub(super) fn alert(&self, name: &str, why: &str) {
+        self.fact(json!({"fact": "alert", "alert": name, "why": why, "cycle": self.number}));
+    }
+
+    /// Asks a person: one of the four checkpoints, and the loop counts as looked at.
+    pub(super) async fn ask(&mut self, question: Question) -> Answer {
+        let answer = self.cx.ask(question).await;
+        self.loops_since_human = 0;
+        self.last_human = self.cx.now().await;
+        self.alerted_duration = false;
+        answer
+    }
+
+    /// Too long without a person is worth an alert, once (CY-86).
+    pub(super) async fn watch_time(&mut self) {
+        let now = self.cx.now().await;
+        let limit_ms = u64::from(self.limits.minutes) * 60_000;
+        if !self.alerted_duration && now.since_ms(self.last_human) > limit_ms {
+            self.alerted_duration = true;
+            self.alert("Duration Exceeded", &format!("more than {} minutes without a person", self.limits.minutes));
+        }
+    }
+
+    /// Appends a stage. Bytes that were there before must be as they were; a change by anybody else is put on record
+    /// and undone (CY-17, E-27). True when the document was as it should be.
+    pub(super) async fn append(&mut self, title: &str, body: &str, block: Block) -> bool {
+        let intact = self.check_document().await;
+        self.stages += 1;
+        let at = self.cx.now().await;
+        let stage = Stage { title: title.to_owned(), body: body.to_owned(), block };
+        let expect = Expect::Hash(Hash::of(self.text.as_bytes()));
+        self.text.push_str(&document::render_stage(self.stages, at, &stage, &self.start.project));
+        self.write(expect).await;
+        intact
+    }
+
+    /// Whether the document still is what the engine wrote; if not, it is written anew.
+    pub(super) async fn check_document(&mut self) -> bool {
+        let found = self.cx.read(DOCUMENT).await.map(|t| t.text).unwrap_or_default();
+        if found == self.text {
+            return true;
+        }
+        let place = Prefix::of(self.text.as_bytes()).check(found.as_bytes());
+        let what = match place {
+            Err(tampered) => format!("earlier text was changed at line {}", tampered.at_line),
+            Ok(()) => "text was added by somebody else".to_owned(),
+        };
+        self.fact(json!({"fact": "document_tampered", "cycle": self.number, "what": what}));
+        self.write(Expect::Any).await;
+        false
+    }
+
+    async fn write(&mut self, expect: Expect) {
+        let file = WriteFile { path: DOCUMENT.into(), text: self.text.clone(), expect, append: false, durable: true };
+        if self.cx.write(file.clone()).await.is_err() {
+            // Somebody wrote in between: what the engine has is the truth.
+            let _ = self.cx.write(WriteFile { expect: Expect::Any, ..file }).await;
+        }
+    }
+
+    /// A stage of a person.
+    pub(super) async fn append_human(&mut self, title: &str, body: &str, next: Role) {
+        let block =
+            Block { role: Role::Human, mark: Mark::Init, summary: one_line(title), next, extra: vec![] };
+        self.append(title, body, block).await;
+    }
+
+    /// Puts a copy of the document into the archive and gives its path (CY-75 to CY-79).
+    pub(super) async fn archive(&mut self, suffix: archive::Suffix) -> String {
+        let day = self.cx.now().await.day();
+        let path = archive::name(&day, self.number, suffix);
+        let file = WriteFile {
+            path: path.clone(),
+            text: self.text.clone(),
+            expect: Expect::Any,
+            append: false,
+            durable: true,
+        };
+        if let Err(failure) = self.cx.write(file).await {
+            self.fact(json!({"fact": "error", "text": format!("archive: {}", failure.message)}));
+        }
+        path
+    }
+
+    /// The document is ready for the next goal.
+    pub(super) async fn clear(&mut self) {
+        self.text = String::new();
+        self.write(Expect::Any).await;
+    }
+
+    /// Keeps what there is under the name of an incomplete cycle, and clears the document.
+    pub(super) async fn keep_incomplete(&mut self, why: &str) -> String {
+        self.text.push_str(&format!("\n## Stopped\n\n{why}\n"));
+        let path = self.archive(archive::Suffix::Incomplete).await;
+        self.clear().await;
+        self.fact(json!({"fact": "cycle_ended", "cycle": self.number, "end": "incomplete"}));
+        path
+    }
+
+    /// Paths that never count as the Actor's work.
+    pub(super) fn is_ours(path: &str) -> bool {
+        path.starts_with("docs/context/") || path.starts_with(".seriatim/")
+    }
+}
+
+/// The first line of a text, short enough for a signal block.
+pub(super) fn one_line(text: &str) -> String {
+    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let mut short: String = line.chars().take(160).collect();
+    if short.is_empty() {
+        short.push('-');
+    }
+    short
+}
+
+/// The limits of an automation file; what it does not say has its default.
+fn automation_limits(text: &str) -> Limits {
+    Automation::parse(text.as_bytes()).0.limits
+}

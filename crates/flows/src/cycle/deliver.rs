@@ -1,0 +1,115 @@
+//! The person's approval, bound to the tree that was judged, and what follows from it (CY-07, CY-75, CY-80, CY-92).
+
+use seriatim_core::cycle::archive::Suffix;
+use seriatim_core::cycle::block::Role;
+use seriatim_core::cycle::plan::PlanStep;
+use seriatim_core::failure::Class;
+use seriatim_core::hash::Hash;
+use serde_json::json;
+
+use super::act::Done;
+use super::course::Course;
+use super::ended;
+use super::judge::Judged;
+use super::outcome;
+use super::people;
+use crate::registry::End;
+use crate::registry::Ended;
+use crate::request::Delivered;
+use crate::request::Delivery;
+use crate::request::How;
+
+/// What came of the evaluation.
+pub(super) enum Approved {
+    Delivered(Ended),
+    Stopped(Ended),
+    Again,
+    Pause,
+}
+
+impl Course<'_> {
+    /// Asks for approval of exactly this tree. `None`: the tree changed meanwhile and must be judged again.
+    pub(super) async fn approve(&mut self, step: &PlanStep, work: &Done, judged: &Judged) -> Option<Approved> {
+        let shown = self.cx.stand().await.map(|s| s.tree).unwrap_or_default();
+        let asked = self.cx.now().await;
+        let mut question = people::approval(step, work, judged);
+        question.about = vec![Hash::of(shown.as_bytes()), Hash::of(work.diff.as_bytes())];
+        let answer = self.ask(question).await;
+        let answered = self.cx.now().await;
+        self.fact(json!({
+            "fact": "approval", "cycle": self.number, "choice": answer.choice, "by": answer.by, "tree": shown,
+            "latency_ms": answered.since_ms(asked),
+        }));
+        let how = match answer.choice.as_str() {
+            "commit" => How::Commit,
+            "merge" => How::Merge,
+            "squash" => How::Squash,
+            "changes" => {
+                let words = answer.text.unwrap_or_default();
+                self.append_human("Changes asked for", &words, Role::Planner).await;
+                self.diagnostics = Some(format!("A person asks for changes: {words}"));
+                return Some(Approved::Again);
+            }
+            _ => return Some(Approved::Stopped(self.stop(&answer.by).await)),
+        };
+        let now = self.cx.stand().await.map(|s| s.tree).unwrap_or_default();
+        if now != shown {
+            let what = "The files changed between the verdict and the approval; the approval is void.";
+            self.fact(json!({"fact": "approval_void", "cycle": self.number, "shown": shown, "found": now}));
+            self.append_human("Approval void", what, Role::Judge).await;
+            return None;
+        }
+        let words = answer.text.clone().unwrap_or_default();
+        self.append_human("Approval", &format!("{} by {}. {words}", answer.choice, answer.by), Role::Judge).await;
+        Some(self.bring_home(how, step, work, &shown).await)
+    }
+
+    /// Commits what was approved, as often as it takes; the approval holds for this tree (E-42).
+    async fn bring_home(&mut self, how: How, step: &PlanStep, work: &Done, tree: &str) -> Approved {
+        loop {
+            let delivery = Delivery {
+                how,
+                message: format!("{}\n\nGoal: {}", step.title, self.goal.text),
+                trailers: vec![("Seriatim-Cycle".into(), format!("{:03}", self.number))],
+                paths: work.paths.clone(),
+                tree: tree.to_owned(),
+                apart: vec!["docs/context/".to_owned()],
+                branch: format!("cycle-{:03}", self.number),
+                push: true,
+            };
+            let failure = match self.cx.deliver(delivery).await {
+                Ok(delivered) => return Approved::Delivered(self.finish(step, &delivered).await),
+                Err(failure) => failure,
+            };
+            self.fact(json!({"fact": "error", "text": format!("delivery: {} - {}", failure.class, failure.message)}));
+            let answer = self.ask(people::not_delivered(&failure)).await;
+            match answer.choice.as_str() {
+                "retry" if failure.class != Class::Denied => {}
+                "retry" | "changes" => {
+                    let words = answer.text.unwrap_or_default();
+                    self.diagnostics = Some(format!("The commit was refused: {} {words}", failure.message));
+                    return Approved::Again;
+                }
+                _ => return Approved::Stopped(self.stop(&answer.by).await),
+            }
+        }
+    }
+
+    async fn finish(&mut self, step: &PlanStep, delivered: &Delivered) -> Ended {
+        let pushed = if delivered.pushed { " and pushed" } else { "" };
+        let words = format!("Committed{pushed} as {}.", delivered.commit);
+        self.append_human("Done", &words, Role::Human).await;
+        let archive = self.archive(Suffix::None).await;
+        self.clear().await;
+        self.fact(json!({"fact": "cycle_ended", "cycle": self.number, "end": "completed"}));
+        let message = format!("The cycle is done: {}. {words} Its document is in {archive}.", step.title.trim_end_matches('.'));
+        ended(End::Completed, true, &message, outcome("PASS", self, Some(&archive), Some(&delivered.commit)))
+    }
+
+    /// A person halts the cycle (CY-95).
+    pub(super) async fn stop(&mut self, by: &str) -> Ended {
+        let archive = self.keep_incomplete(&format!("{by} stopped the cycle.")).await;
+        let message = format!("{by} stopped the cycle. Its document is in {archive}; the files are as they are.");
+        ended(End::Cancelled, false, &message, outcome("STOPPED", self, Some(&archive), None))
+    }
+}

@@ -1,0 +1,48 @@
+//! The goal: a person's, specific enough to be checked (CY-02, CY-23 to CY-27).
+
+use seriatim_core::cycle::block::Role;
+use seriatim_core::cycle::goal;
+
+use super::course::Course;
+use super::people;
+use super::words;
+use crate::registry::Ended;
+
+impl Course<'_> {
+    /// Takes the goal that was given, or asks for one until it can be worked on.
+    pub(super) async fn take_goal(&mut self) -> Result<(), Ended> {
+        let mut given = self.start.goal.clone();
+        loop {
+            if let Some(text) = given.take() {
+                let goal = words::goal(&text);
+                let missing = goal::missing(&goal);
+                if missing.is_empty() {
+                    self.goal = goal;
+                    break;
+                }
+                given = self.ask_goal(Some((&text, &missing))).await?;
+            } else {
+                given = self.ask_goal(None).await?;
+            }
+        }
+        let body = words::goal_text(&self.goal);
+        self.append_human("Goal", &body, Role::Planner).await;
+        Ok(())
+    }
+
+    async fn ask_goal(&mut self, vague: Option<(&str, &[String])>) -> Result<Option<String>, Ended> {
+        let answer = self.ask(people::goal(vague)).await;
+        match answer.choice.as_str() {
+            "provide_input" => Ok(answer.text),
+            _ => {
+                self.clear().await;
+                Err(super::ended(
+                    crate::registry::End::Cancelled,
+                    false,
+                    "No goal was given; the cycle was not begun.",
+                    serde_json::Value::Null,
+                ))
+            }
+        }
+    }
+}

@@ -1,0 +1,201 @@
+//! The Judge: a battery that the engine runs, then an opinion; red evidence cannot be talked away (CY-50 to CY-65).
+
+use seriatim_core::cycle::block::Block;
+use seriatim_core::cycle::block::Mark;
+use seriatim_core::cycle::block::Role;
+use seriatim_core::cycle::bypass;
+use seriatim_core::cycle::plan::PlanStep;
+use seriatim_core::hash::Hash;
+use serde_json::Value;
+use serde_json::json;
+
+use super::Gate;
+use super::act::Done;
+use super::course::Course;
+use super::course::one_line;
+use super::deliver::Approved;
+use super::words;
+use crate::Cx;
+use crate::request::Command;
+
+/// How much of a red check goes to the Planner.
+const OUTPUT_BYTES_MAX: usize = 4000;
+
+/// One check and what it found.
+#[derive(Clone)]
+pub(super) struct Evidence {
+    pub(super) name: String,
+    pub(super) green: bool,
+    pub(super) words: String,
+    pub(super) hash: Option<Hash>,
+}
+
+/// The battery, and the verdict that follows from it and the Judge's opinion.
+pub(super) struct Judged {
+    pub(super) evidence: Vec<Evidence>,
+    pub(super) pass: bool,
+    pub(super) diagnostics: String,
+}
+
+impl Course<'_> {
+    /// Battery, opinion, verdict; then the Planner again, a pause, or the person's approval.
+    pub(super) async fn evaluate(&mut self, step: &PlanStep, work: &Done) -> Approved {
+        loop {
+            self.iterations += 1;
+            self.loops_since_human += 1;
+            let judged = self.judge(step, work).await;
+            self.fact(json!({
+                "fact": "judged", "cycle": self.number, "pass": judged.pass,
+                "evidence": judged.evidence.iter().map(|e| json!({"check": e.name, "green": e.green, "hash": e.hash})).collect::<Vec<_>>(),
+            }));
+            if self.loops_since_human >= 3 {
+                self.alert("Stuck Cycles", "three loops or more without a person");
+            }
+            if !judged.pass {
+                self.insufficient += 1;
+                self.blockers.push(one_line(&judged.diagnostics));
+                self.diagnostics = Some(judged.diagnostics.clone());
+                let pause = self.insufficient >= self.limits.insufficient;
+                self.write_verdict(&judged, if pause { Role::Human } else { Role::Planner }).await;
+                return if pause { Approved::Pause } else { Approved::Again };
+            }
+            self.insufficient = 0;
+            self.write_verdict(&judged, Role::Human).await;
+            match self.approve(step, work, &judged).await {
+                // The tree is another one than the one that was judged: it is judged again (E-43).
+                None => {}
+                Some(approved) => return approved,
+            }
+        }
+    }
+
+    async fn judge(&mut self, step: &PlanStep, work: &Done) -> Judged {
+        let mut evidence = self.battery().await;
+        evidence.push(leak_check(&work.leaks));
+        let tell_tales = bypass::find(&work.diff);
+        evidence.push(Evidence {
+            name: "Authorization".into(),
+            green: tell_tales.is_empty(),
+            words: tell_tales.iter().map(|t| format!("{}:{} {}", t.file, t.line, t.why)).collect::<Vec<_>>().join("; "),
+            hash: None,
+        });
+        evidence.push(Evidence {
+            name: "Scope".into(),
+            green: true,
+            words: format!("{} lines in {} files. {}", work.lines, work.paths.len(), work.remarks.join(" ")),
+            hash: None,
+        });
+        let prompt = judge_prompt(step, &evidence, &work.diff);
+        let opinion = self.call(Role::Judge, prompt, vec![]).await;
+        let intact = self.check_document().await;
+        let red: Vec<String> =
+            evidence.iter().filter(|e| !e.green).map(|e| format!("{}: {}", e.name, e.words)).collect();
+        let (said_pass, said) = match &opinion {
+            Ok(report) => {
+                let result = report.outputs.get("result").and_then(Value::as_str).unwrap_or_default();
+                let words = report.outputs.get("diagnostics").and_then(Value::as_str).unwrap_or(&report.summary);
+                (result == "PASS", words.to_owned())
+            }
+            // Without an opinion the evidence alone decides (K-64).
+            Err(why) => (red.is_empty(), format!("The Judge gave no opinion: {why}")),
+        };
+        let mut reasons = red;
+        if !said_pass {
+            reasons.push(if said.is_empty() { "The Judge says it is not sufficient.".to_owned() } else { said });
+        }
+        if !intact {
+            reasons.push("The Judge changed earlier parts of the cycle document; they were restored.".to_owned());
+        }
+        let greens: Vec<&str> = evidence.iter().filter(|e| e.green).map(|e| e.name.as_str()).collect();
+        let pass = reasons.is_empty();
+        let diagnostics = if pass { String::new() } else { format!("{}\nGreen: {}.", reasons.join("\n"), greens.join(", ")) };
+        Judged { evidence, pass, diagnostics }
+    }
+
+    /// The checks of the configuration, side by side; each is run by the engine.
+    async fn battery(&mut self) -> Vec<Evidence> {
+        let names = [("tests", "Existing Tests"), ("lint", "Linter/Formatter"), ("security", "Security Scans")];
+        let mut found = Vec::new();
+        let mut branches = Vec::new();
+        for (key, name) in names {
+            match self.start.gates.get(key) {
+                Some(gate) => branches.push((key.to_owned(), (name.to_owned(), gate.clone()))),
+                None => found.push(Evidence {
+                    name: name.to_owned(),
+                    green: true,
+                    words: "no such check is configured".to_owned(),
+                    hash: None,
+                }),
+            }
+        }
+        found.extend(self.cx.par(3, branches, |cx, (name, gate)| async move { run_gate(&cx, name, gate).await }).await);
+        found
+    }
+
+    async fn write_verdict(&mut self, judged: &Judged, next: Role) {
+        let mut body = String::from("| check | result | |\n|---|---|---|\n");
+        for e in &judged.evidence {
+            let words = one_line(&e.words).replace('|', "/");
+            body.push_str(&format!("| {} | {} | {words} |\n", e.name, if e.green { "green" } else { "red" }));
+        }
+        if !judged.diagnostics.is_empty() {
+            body.push_str(&format!("\n{}\n", judged.diagnostics));
+        }
+        let (mark, summary) = if judged.pass {
+            (Mark::Pass, "All checks are green; a person decides about the commit".to_owned())
+        } else {
+            (Mark::Insufficient, one_line(&judged.diagnostics))
+        };
+        let block = Block { role: Role::Judge, mark, summary, next, extra: vec![] };
+        self.append("Verdict", &body, block).await;
+    }
+}
+
+/// Runs a gate. One that crashed instead of failing is run once more (CY-68).
+async fn run_gate(cx: &Cx, name: String, gate: Gate) -> Evidence {
+    let command = Command { argv: gate.argv, env: gate.env, timeout_ms: gate.timeout_ms, ..Command::default() };
+    let mut ran = cx.exec(command.clone()).await;
+    let crashed = match &ran {
+        Ok(ran) => ran.code.is_none() || ran.code.is_some_and(|c| c > 128),
+        Err(_) => true,
+    };
+    if crashed {
+        ran = cx.exec(command).await;
+    }
+    match ran {
+        Ok(ran) => {
+            let output = format!("{}{}", ran.stdout, ran.stderr);
+            let code = ran.code.map_or("a signal".to_owned(), |c| format!("exit code {c}"));
+            let words = if ran.ok() { last_line(&output) } else { format!("{code}\n{}", tail(&output)) };
+            Evidence { name, green: ran.ok(), words, hash: ran.output }
+        }
+        Err(failure) => Evidence { name, green: false, words: failure.message, hash: None },
+    }
+}
+
+fn leak_check(leaks: &[String]) -> Evidence {
+    Evidence { name: "Credentials".into(), green: leaks.is_empty(), words: leaks.join("; "), hash: None }
+}
+
+fn last_line(text: &str) -> String {
+    text.lines().rev().find(|l| !l.trim().is_empty()).unwrap_or("green").trim().to_owned()
+}
+
+fn tail(text: &str) -> String {
+    let mut from = text.len().saturating_sub(OUTPUT_BYTES_MAX);
+    while !text.is_char_boundary(from) {
+        from += 1;
+    }
+    text[from..].trim().to_owned()
+}
+
+fn judge_prompt(step: &PlanStep, evidence: &[Evidence], diff: &str) -> String {
+    let mut text = format!("# Judge one step\n\n{}\n\n## What was run\n", words::step_text(step));
+    for e in evidence {
+        text.push_str(&format!("- {}: {} {}\n", e.name, if e.green { "green" } else { "red" }, one_line(&e.words)));
+    }
+    text.push_str(&format!(
+        "\n## The change\n{diff}\n\n## How to report\noutputs: {{\"result\": \"PASS\" or \"INSUFFICIENT\", \"diagnostics\": \"\"}}\n"
+    ));
+    text
+}

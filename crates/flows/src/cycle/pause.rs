@@ -1,0 +1,96 @@
+//! The pause after five tries, and the end by a blocker that nothing can be done about (CY-10, CY-76 to CY-78).
+
+use seriatim_core::cycle::archive::Suffix;
+use seriatim_core::cycle::block::Block;
+use seriatim_core::cycle::block::Mark;
+use seriatim_core::cycle::block::Role;
+use serde_json::json;
+
+use super::course::Course;
+use super::course::one_line;
+use super::ended;
+use super::outcome;
+use super::people;
+use crate::registry::End;
+use crate::registry::Ended;
+
+pub(super) enum After {
+    Continue,
+    Over(Ended),
+}
+
+impl Course<'_> {
+    /// Five in a row: what stood in the way is summed up, the document is kept, and a person decides (K-61).
+    pub(super) async fn pause(&mut self) -> After {
+        self.alert("5-Loop Pause", "the limit of tries in a row is reached, as intended");
+        let list: Vec<String> = self.blockers.iter().map(|b| format!("- {}", one_line(b))).collect();
+        let summary = format!("What stood in the way:\n\n{}", list.join("\n"));
+        let block = Block {
+            role: Role::Judge,
+            mark: Mark::Insufficient,
+            summary: format!("Paused after {} tries in a row", self.limits.insufficient),
+            next: Role::Human,
+            extra: vec![],
+        };
+        self.append("Pause", &summary, block).await;
+        let archive = self.archive(Suffix::Incomplete).await;
+        self.fact(json!({"fact": "paused", "cycle": self.number, "archive": archive}));
+        let answer = self.ask(people::paused(&self.blockers)).await;
+        match answer.choice.as_str() {
+            "guide" => {
+                let words = answer.text.unwrap_or_default();
+                self.append_human("Restart", &words, Role::Planner).await;
+                self.diagnostics = Some(format!("A person restarts the cycle: {words}"));
+                self.start_over();
+                After::Continue
+            }
+            "new_goal" => {
+                self.clear().await;
+                self.fact(json!({"fact": "cycle_ended", "cycle": self.number, "end": "incomplete"}));
+                self.begin_anew(answer.text.unwrap_or_default()).await
+            }
+            _ => After::Over(self.stop(&answer.by).await),
+        }
+    }
+
+    fn start_over(&mut self) {
+        self.insufficient = 0;
+        self.fails = 0;
+        self.blockers.clear();
+    }
+
+    /// A new goal is a new cycle with a number of its own, in the same run.
+    async fn begin_anew(&mut self, goal: String) -> After {
+        self.start_over();
+        self.number += 1;
+        self.talk.clear();
+        self.diagnostics = None;
+        self.plans = 0;
+        self.iterations = 0;
+        self.base = None;
+        self.start.goal = Some(goal);
+        self.open_document().await;
+        match self.take_goal().await {
+            Ok(()) => After::Continue,
+            Err(end) => After::Over(end),
+        }
+    }
+
+    /// Nothing can be done about the blocker (CY-78, CY-94).
+    pub(super) async fn give_up(&mut self, blocker: &str) -> Ended {
+        let body = format!("The Actor could not go on: {blocker}");
+        let block = Block {
+            role: Role::Judge,
+            mark: Mark::Insufficient,
+            summary: one_line(blocker),
+            next: Role::Human,
+            extra: vec![],
+        };
+        self.append("Failure", &body, block).await;
+        let archive = self.archive(Suffix::Failed).await;
+        self.clear().await;
+        self.fact(json!({"fact": "cycle_ended", "cycle": self.number, "end": "failed"}));
+        let message = format!("The cycle failed: {} Its document is in {archive}.", people::sentence(blocker));
+        ended(End::Failed, false, &message, outcome("FAIL", self, Some(&archive), None))
+    }
+}

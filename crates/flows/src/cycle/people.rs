@@ -1,0 +1,193 @@
+//! What people are asked in a cycle: what, why, and what each answer leads to.
+
+use seriatim_core::cycle::block::Role;
+use seriatim_core::cycle::plan::PlanStep;
+use seriatim_core::failure::Failure;
+use seriatim_core::question::Choice;
+use seriatim_core::question::Question;
+
+use super::act::Done;
+use super::judge::Judged;
+use super::words;
+
+fn question(header: &str, what: String, why: &str, options: Vec<Choice>) -> Question {
+    Question {
+        header: header.to_owned(),
+        question: what,
+        why: why.to_owned(),
+        tried: vec![],
+        details: String::new(),
+        options,
+        free_text: true,
+        about: vec![],
+    }
+}
+
+fn stop() -> Choice {
+    Choice::new("stop", "Stop the cycle", "The document is kept in the archive; the files stay as they are.")
+}
+
+pub(super) fn occupied() -> Question {
+    question(
+        "A cycle is open",
+        "The document of the cycle still holds an earlier one. Shall that be put into the archive as incomplete?".into(),
+        "A new goal needs a clear document, and nothing that was written is thrown away.",
+        vec![
+            Choice::new("approve", "Yes, put it away", "It goes to the archive and a new cycle begins."),
+            Choice::new("cancel", "No, leave it", "Nothing is begun."),
+        ],
+    )
+}
+
+/// The goal form (CY-25, CY-27, K-98).
+pub(super) fn goal(vague: Option<(&str, &[String])>) -> Question {
+    let what = match vague {
+        None => "What is the goal of this cycle?".to_owned(),
+        Some((text, missing)) => format!("\"{text}\" is not specific enough yet. What is missing: {}", missing.join(" ")),
+    };
+    let mut asked = question(
+        "Goal",
+        what,
+        "Everything that follows is measured against it.",
+        vec![
+            Choice::new("provide_input", "I'll write it", "Your words become the goal.").with_text(),
+            Choice::new("cancel", "Not now", "The cycle is not begun."),
+        ],
+    );
+    asked.details = "Helpful in the text: how one can tell that it is reached, what there is now, which documents \
+                     matter, and whether earlier cycles in the archive were looked at."
+        .to_owned();
+    asked
+}
+
+pub(super) fn clarify(questions: &[String]) -> Question {
+    let list: Vec<String> = questions.iter().enumerate().map(|(i, q)| format!("{}. {q}", i + 1)).collect();
+    question(
+        "Before the plan",
+        format!("The Planner would like to know:\n{}", list.join("\n")),
+        "A plan on a guess costs more than an answer.",
+        vec![
+            Choice::new("provide_input", "I'll answer", "Your words go into the next plan.").with_text(),
+            Choice::new("approve", "Use your judgement", "The plan is made with what is known."),
+            stop(),
+        ],
+    )
+}
+
+pub(super) fn context(role: Role, need: &str) -> Question {
+    question(
+        "Context is missing",
+        format!("The {} says what it lacks: {} Can you give it?", role.word(), sentence(need)),
+        "It is better to ask than to guess.",
+        vec![
+            Choice::new("provide_input", "Here it is", "Your words go to that role alone.").with_text(),
+            Choice::new("approve", "There is none", "It has to go on without."),
+            stop(),
+        ],
+    )
+}
+
+pub(super) fn risky(step: &PlanStep, commands: &[String]) -> Question {
+    let mut what = format!("The next step is \"{}\".", step.title);
+    if !commands.is_empty() {
+        what.push_str(&format!(" It uses commands that are forbidden without your word: {}.", commands.join("; ")));
+    }
+    let mut asked = question(
+        "A risky step",
+        format!("{what} Its risk is {}. May it be carried out?", step.risk.word()),
+        "Once it is done it may not be possible to undo it.",
+        vec![
+            Choice::new("approve", "Yes, do it", "The step is carried out as planned."),
+            Choice::new("changes", "Plan it differently", "Say how; the Planner plans again.").with_text(),
+            stop(),
+        ],
+    );
+    asked.details = words::step_text(step);
+    asked
+}
+
+pub(super) fn blocked(why: &str) -> Question {
+    question(
+        "The work was held",
+        format!("{} How should it go on?", sentence(why)),
+        "This needs a person's word.",
+        vec![
+            Choice::new("approve", "Allow it", "The next plan may use it."),
+            Choice::new("changes", "Find another way", "Say which; the Planner plans again.").with_text(),
+            stop(),
+        ],
+    )
+}
+
+/// The approval (CY-07): everything that was found is beside the question.
+pub(super) fn approval(step: &PlanStep, work: &Done, judged: &Judged) -> Question {
+    let mut asked = question(
+        "Approval",
+        format!("\"{}\" is done and all checks are green. What shall happen with it?", step.title),
+        "Nothing is committed, merged or pushed without your word, and your word is for exactly this change.",
+        vec![
+            Choice::new("commit", "Commit", "The change is committed, and pushed where there is a remote."),
+            Choice::new("merge", "Merge", "The change is committed on a branch of its own and merged."),
+            Choice::new("squash", "Squash", "The change becomes one commit on the branch the cycle was started from."),
+            Choice::new("changes", "Request changes", "Say which; the Planner plans again.").with_text(),
+            stop(),
+        ],
+    );
+    let mut lines: Vec<String> = judged.evidence.iter().map(|e| format!("{}: {}", e.name, first_line(&e.words))).collect();
+    lines.extend(work.remarks.iter().map(|r| format!("Note: {r}")));
+    lines.push(String::new());
+    lines.push(work.diff.clone());
+    asked.details = lines.join("\n");
+    asked
+}
+
+pub(super) fn not_delivered(failure: &Failure) -> Question {
+    let mut asked = question(
+        "Not committed",
+        "The change could not be brought home. How should it go on?".into(),
+        "The approval still holds for this very change.",
+        vec![
+            Choice::new("retry", "Try again", "The same change is tried again."),
+            Choice::new("changes", "Back to the Planner", "What went wrong goes into the next plan."),
+            stop(),
+        ],
+    );
+    asked.details = failure.message.clone();
+    asked
+}
+
+pub(super) fn paused(blockers: &[String]) -> Question {
+    let mut asked = question(
+        "Paused",
+        "It was tried five times in a row without success. How should it go on?".into(),
+        "More of the same would not help; a person sees what the roles do not.",
+        vec![
+            Choice::new("guide", "Restart with instructions", "The Planner goes on with your words.").with_text(),
+            Choice::new("new_goal", "Define a new goal", "This cycle is kept as incomplete and another begins.").with_text(),
+            stop(),
+        ],
+    );
+    asked.tried = blockers.iter().map(|b| first_line(b)).collect();
+    asked
+}
+
+pub(super) fn trouble(what: &str, why: &str) -> Question {
+    question(
+        "No usable plan",
+        format!("{what} could not be used even after corrections: {} How should it go on?", sentence(why)),
+        "Without a plan nothing can be done.",
+        vec![
+            Choice::new("retry", "Try again", "The Planner tries again; what you write is passed on."),
+            stop(),
+        ],
+    )
+}
+
+fn first_line(text: &str) -> String {
+    text.lines().next().unwrap_or_default().to_owned()
+}
+
+pub(super) fn sentence(text: &str) -> String {
+    let text = text.trim();
+    if text.is_empty() || text.ends_with(['.', '!', '?']) { text.to_owned() } else { format!("{text}.") }
+}

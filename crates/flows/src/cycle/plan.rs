@@ -1,0 +1,214 @@
+//! The Planner: questions until the scope is clear, then one small step (CY-28 to CY-38).
+
+use std::collections::BTreeMap;
+
+use seriatim_core::cycle::block::Block;
+use seriatim_core::cycle::block::Mark;
+use seriatim_core::cycle::block::Role;
+use seriatim_core::cycle::forbidden;
+use seriatim_core::cycle::plan;
+use seriatim_core::cycle::plan::PlanStep;
+use seriatim_core::cycle::plan::Planned;
+use seriatim_core::cycle::plan::Risk;
+use seriatim_core::report::Brief;
+use seriatim_core::report::Report;
+use serde_json::json;
+
+use super::course::Course;
+use super::course::one_line;
+use super::people;
+use super::words;
+use crate::attempts::Cap;
+use crate::attempts::attempts;
+use crate::registry::Ended;
+use crate::request::Assignment;
+
+/// How often a plan is corrected before a person is asked.
+const CORRECTIONS: u32 = 2;
+
+/// What planning led to.
+pub(super) enum Planning {
+    Step(PlanStep),
+    Again,
+    Over(Ended),
+}
+
+impl Course<'_> {
+    pub(super) async fn plan(&mut self) -> Planning {
+        self.watch_time().await;
+        let mut feedback: Vec<String> = vec![];
+        for _ in 0..=CORRECTIONS {
+            let report = match self.call(Role::Planner, self.planner_prompt(), feedback.clone()).await {
+                Ok(report) => report,
+                Err(why) => return self.planner_trouble(&why).await,
+            };
+            match plan::read(&report.outputs) {
+                Err(problems) => feedback = problems,
+                Ok(Planned::Questions(questions)) => return self.clarify(&questions).await,
+                Ok(Planned::ContextRequest(need)) => return self.give_context(Role::Planner, &need).await,
+                Ok(Planned::Step(step)) => {
+                    feedback = self.faults(&step, &report).await;
+                    if feedback.is_empty() {
+                        return self.permit(step).await;
+                    }
+                }
+            }
+        }
+        self.planner_trouble(&feedback.join("; ")).await
+    }
+
+    /// What is wrong with a step: too large, without criteria or risk, or citing what is not there.
+    async fn faults(&mut self, step: &PlanStep, report: &Report) -> Vec<String> {
+        let text = format!("{}\n{}\n{}", step.title, step.instructions, report.summary);
+        let cites = plan::cites(&text);
+        let mut wanted: Vec<String> = step.files.iter().chain(&step.creates).cloned().collect();
+        wanted.extend(cites.iter().map(|c| c.path.clone()));
+        wanted.sort();
+        wanted.dedup();
+        let lines = self.cx.survey(vec![], wanted.clone()).await.files;
+        let known: BTreeMap<String, Option<u64>> = wanted.into_iter().zip(lines).collect();
+        plan::faults(step, &self.limits, &known)
+    }
+
+    /// A plan that cannot be used after its corrections is for a person.
+    async fn planner_trouble(&mut self, why: &str) -> Planning {
+        let answer = self.ask(people::trouble("The plan", why)).await;
+        match answer.choice.as_str() {
+            "retry" => {
+                self.add_words(answer.text);
+                Planning::Again
+            }
+            _ => Planning::Over(self.stop(&answer.by).await),
+        }
+    }
+
+    /// The Planner wants to know more before it plans (CY-03, CY-31).
+    async fn clarify(&mut self, questions: &[String]) -> Planning {
+        let list: Vec<String> = questions.iter().map(|q| format!("- {q}")).collect();
+        let block = self.planner_block("Questions about the goal", Role::Human, None);
+        self.append("Questions of the Planner", &list.join("\n"), block).await;
+        let answer = self.ask(people::clarify(questions)).await;
+        if answer.choice == "stop" {
+            return Planning::Over(self.stop(&answer.by).await);
+        }
+        let words = answer.text.unwrap_or_else(|| "No further word; use your judgement.".to_owned());
+        self.talk.push((questions.join(" "), words.clone()));
+        self.append_human("Answers", &words, Role::Planner).await;
+        Planning::Again
+    }
+
+    /// A role says what it lacks; what the person gives is for that role's next brief alone (CY-22).
+    pub(super) async fn give_context(&mut self, role: Role, need: &str) -> Planning {
+        let answer = self.ask(people::context(role, need)).await;
+        if answer.choice == "stop" {
+            return Planning::Over(self.stop(&answer.by).await);
+        }
+        let given = answer.text.unwrap_or_default();
+        self.append_human("Context Pack", &format!("Wanted: {need}\n\nGiven: {given}"), Role::Planner).await;
+        self.packs.entry(role).or_default().push(format!("{need}\n{given}"));
+        self.fact(json!({"fact": "context_pack", "role": role.word(), "need": need}));
+        Planning::Again
+    }
+
+    /// Forbidden commands and high risk need a person's word before the Actor begins (CY-41, CY-71, CY-84).
+    async fn permit(&mut self, step: PlanStep) -> Planning {
+        let block = self.planner_block(&step.title, Role::Actor, Some(&step));
+        self.append("Plan", &words::step_text(&step), block).await;
+        self.plans += 1;
+        let mut texts = step.commands.clone();
+        texts.push(step.instructions.clone());
+        let hits: Vec<_> = forbidden::find(&texts, &self.limits.forbidden)
+            .into_iter()
+            .filter(|hit| !self.approved_commands.contains(&hit.text))
+            .collect();
+        let high = step.risk == Risk::High;
+        if high {
+            self.alert("High Risk", &one_line(&step.title));
+        }
+        if hits.is_empty() && !high {
+            return Planning::Step(step);
+        }
+        let commands: Vec<String> = hits.iter().map(|h| h.text.clone()).collect();
+        let answer = self.ask(people::risky(&step, &commands)).await;
+        self.fact(json!({"fact": "risk_decided", "choice": answer.choice, "by": answer.by, "step": step.title}));
+        match answer.choice.as_str() {
+            "approve" => {
+                self.approved_commands.extend(commands);
+                self.append_human("Approval of a risk", &format!("Approved by {}.", answer.by), Role::Planner).await;
+                Planning::Step(step)
+            }
+            "changes" => {
+                let words = answer.text.unwrap_or_default();
+                self.append_human("A risk was refused", &words, Role::Planner).await;
+                self.diagnostics = Some(format!("A person refused this step: {words}"));
+                Planning::Again
+            }
+            _ => Planning::Over(self.stop(&answer.by).await),
+        }
+    }
+
+    fn planner_block(&self, summary: &str, next: Role, step: Option<&PlanStep>) -> Block {
+        let mark = if self.plans == 0 && self.talk.is_empty() { Mark::PlanCreated } else { Mark::PlanUpdated };
+        let extra = step.map(|s| vec![("Risk".to_owned(), s.risk.word().to_owned())]).unwrap_or_default();
+        Block { role: Role::Planner, mark, summary: one_line(summary), next, extra }
+    }
+
+    fn planner_prompt(&self) -> String {
+        let mut text = format!(
+            "# Plan the next small step\n\n## Goal\n{}\n\n## Limits\nAt most {} changed lines or {} files in one step.\n",
+            words::goal_text(&self.goal),
+            self.limits.loc,
+            self.limits.files
+        );
+        for (question, answer) in &self.talk {
+            text.push_str(&format!("\n## You asked\n{question}\n## The answer\n{answer}\n"));
+        }
+        if let Some(diagnostics) = &self.diagnostics {
+            text.push_str(&format!("\n## What the last try was sent back for\n{diagnostics}\n"));
+        }
+        text.push_str(
+            "\n## How to report\noutputs: {\"kind\": \"step\", \"step\": {\"title\", \"instructions\", \"files\": [], \
+             \"creates\": [], \"loc\": 40, \"risk\": \"low|medium|high\", \"success_criteria\": [], \"commands\": []}} or \
+             {\"kind\": \"questions\", \"questions\": []} or {\"kind\": \"context_request\", \"need\": \"\"}. Cite code as \
+             path:line, and only what exists.\n",
+        );
+        text
+    }
+
+    pub(super) fn add_words(&mut self, words: Option<String>) {
+        if let Some(words) = words.filter(|w| !w.trim().is_empty()) {
+            self.talk.push(("What should be different?".to_owned(), words));
+        }
+    }
+
+    /// Calls a role once, tried again as the class of its failure wants.
+    pub(super) async fn call(&mut self, role: Role, prompt: String, feedback: Vec<String>) -> Result<Report, String> {
+        let packs = self.packs.remove(&role).unwrap_or_default();
+        let name = role.word().to_lowercase();
+        let prompt = packs.iter().fold(prompt, |text, pack| format!("{text}\n## Context that you asked for\n{pack}\n"));
+        let first = feedback.clone();
+        let assign = |attempt: u32, again: &[String]| {
+            let feedback = if again.is_empty() { &first } else { again };
+            let mut prompt = prompt.clone();
+            for line in feedback {
+                prompt.push_str(&format!("\nThe last attempt could not be used: {line}\n"));
+            }
+            Assignment {
+                agents: vec![name.clone()],
+                title: format!("{} at work", role.word()),
+                brief: Brief {
+                    step: name.clone(),
+                    role: name.clone(),
+                    attempt,
+                    prompt,
+                    inputs: json!({"goal": self.goal.text, "cycle": self.number}),
+                    feedback: feedback.to_vec(),
+                    ..Brief::default()
+                },
+                ..Assignment::default()
+            }
+        };
+        let tried = attempts(self.cx, Cap::default(), 0, vec![], assign).await;
+        tried.result.map_err(|failure| failure.message)
+    }
+}
