@@ -77,10 +77,11 @@ impl Ui {
 
     /// One JSON value on a line.
     pub(crate) fn line(&self, value: &impl Serialize) {
+        // In one piece: stdout itself would pass a long list on by the kilobyte.
+        let Ok(mut text) = serde_json::to_vec(value) else { return };
+        text.push(b'\n');
         let mut out = std::io::stdout().lock();
-        if serde_json::to_writer(&mut out, value).is_ok() {
-            let _ = out.write_all(b"\n");
-        }
+        let _ = out.write_all(&text);
         let _ = out.flush();
     }
 

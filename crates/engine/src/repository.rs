@@ -48,7 +48,9 @@ fn failure(error: GitError) -> Failure {
 pub(crate) fn perform(hands: &Hands, job: &Job, call: &GitCall) -> Result<Value, Failure> {
     match call {
         GitCall::Stand => stand(&git(hands)).map(value).map_err(failure),
-        GitCall::Changes { since, limit_bytes } => changes(&git(hands), since, *limit_bytes).map(value).map_err(failure),
+        GitCall::Changes { since, apart, limit_bytes } => {
+            changes(&git(hands), since, apart, *limit_bytes).map(value).map_err(failure)
+        }
         GitCall::Deliver(delivery) => deliver(&git(hands), job, delivery).map(value),
     }
 }
@@ -61,12 +63,33 @@ fn stand(git: &Git<'_>) -> Result<Stand, GitError> {
     Ok(Stand { head: git.head()?, branch: git.branch()?, tree: git.tree()?, remote: git.remote()? })
 }
 
-fn changes(git: &Git<'_>, since: &str, limit_bytes: u64) -> Result<Difference, GitError> {
-    let files = git.changes_since(Some(since))?.into_iter().map(change).collect();
+fn changes(
+    git: &Git<'_>,
+    since: &str,
+    apart: &[String],
+    limit_bytes: u64,
+) -> Result<Difference, GitError> {
+    let all = git.changes_since(Some(since))?;
+    let counted: Vec<&Change> = all.iter().filter(|change| !is_apart(&change.path, apart)).collect();
+    if counted.is_empty() {
+        return Ok(Difference::default());
+    }
+    // No path at all means every path, which also spares a long command line.
+    let paths: Vec<String> = if counted.len() == all.len() {
+        vec![]
+    } else {
+        counted.iter().flat_map(|c| std::iter::once(&c.path).chain(&c.old_path)).cloned().collect()
+    };
     let limit = usize::try_from(limit_bytes).unwrap_or(usize::MAX);
-    let diff = git.diff_since(Some(since), &[], limit)?;
+    let diff = git.diff_since(Some(since), &paths, limit)?;
     let leaks = leaks::find(&diff.text, &[]).iter().map(ToString::to_string).collect();
+    let files = counted.into_iter().cloned().map(change).collect();
     Ok(Difference { files, diff: diff.text, cut: diff.cut, leaks })
+}
+
+/// Whether a path is one of those apart, or below one that ends in `/`.
+fn is_apart(path: &str, apart: &[String]) -> bool {
+    apart.iter().any(|entry| path == entry || (entry.ends_with('/') && path.starts_with(entry.as_str())))
 }
 
 fn change(change: Change) -> FileChange {
@@ -82,14 +105,14 @@ fn change(change: Change) -> FileChange {
 
 /// The approval is for one tree. A delivery that was made before the engine died is not made again.
 fn deliver(git: &Git<'_>, job: &Job, delivery: &Delivery) -> Result<Delivered, Failure> {
-    let marker = job.marker();
+    // The same change of the same run is the same delivery, also when a person has it tried again.
+    let marker = format!("{}-{}", job.run_name, delivery.tree);
     let known = git.commit_with_trailer(TRAILER, &marker).map_err(failure)?;
     let commit = match known {
         Some(id) => id,
         None => {
             let since = git.changes_since(Some(&delivery.tree)).map_err(failure)?;
-            let apart = |path: &str| delivery.apart.iter().any(|folder| path.starts_with(folder.as_str()));
-            if let Some(other) = since.iter().find(|change| !apart(&change.path)) {
+            if let Some(other) = since.iter().find(|change| !is_apart(&change.path, &delivery.apart)) {
                 let what = format!("{} has changed since it was approved", other.path);
                 return Err(Failure::new(Class::Denied, what));
             }

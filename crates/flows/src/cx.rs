@@ -153,9 +153,9 @@ impl Cx {
         self.call(Request::Git(GitCall::Stand)).await
     }
 
-    /// What differs between a tree and the files as they are.
-    pub async fn changes(&self, since: &str, limit_bytes: u64) -> Done<Difference> {
-        self.call(Request::Git(GitCall::Changes { since: since.to_owned(), limit_bytes })).await
+    /// What differs between a tree and the files as they are, without those `apart`.
+    pub async fn changes(&self, since: &str, apart: Vec<String>, limit_bytes: u64) -> Done<Difference> {
+        self.call(Request::Git(GitCall::Changes { since: since.to_owned(), apart, limit_bytes })).await
     }
 
     /// Commits, merges or pushes what was approved.

@@ -113,7 +113,13 @@ pub struct Assignment {
     /// A dry run: the agent works in a disposable copy, and what it would have written is only told.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub rehearsal: bool,
+    /// The end of what the agent wrote to its output is wanted beside its report.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub transcript: bool,
 }
+
+/// Where a report carries the end of the agent's output.
+pub const TRANSCRIPT: &str = "output";
 
 /// Where a report of a dry run tells what would have been written.
 pub const WOULD_WRITE: &str = "would_write";
@@ -242,7 +248,13 @@ pub enum GitCall {
     /// Where it stands.
     Stand,
     /// What differs between a tree or commit and the files as they are.
-    Changes { since: String, limit_bytes: u64 },
+    /// Paths in `apart` do not count: those that end in `/` with all that is below them.
+    Changes {
+        since: String,
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        apart: Vec<String>,
+        limit_bytes: u64,
+    },
     /// Brings work where it belongs. The tree must be the one that was approved.
     Deliver(Delivery),
 }

@@ -10,8 +10,8 @@ use super::instant::Witness;
 use super::place::Place;
 use crate::error::Result;
 
-/// Commits in one block of the yardstick.
-const COMMITS: u64 = 50;
+/// Commits in one block of the yardstick, at most.
+pub(crate) const COMMITS_MAX: u64 = 50;
 
 /// Syncs by which the disk itself is measured.
 const SYNCS: u64 = 100;
@@ -45,18 +45,14 @@ impl Yardstick {
         Ok(Yardstick { probe: Probe::warm(&place.fresh("limit"))?, rates: vec![] })
     }
 
-    /// Takes one block; gives its rate.
-    pub(crate) fn block(&mut self) -> std::result::Result<f64, JournalError> {
+    /// Takes one block of about as many commits as the work had steps; gives its rate.
+    pub(crate) fn block(&mut self, steps: u64) -> std::result::Result<f64, JournalError> {
+        let commits = steps.clamp(1, COMMITS_MAX);
         let since = Instant::now();
-        self.probe.commits(COMMITS)?;
-        let rate = per_second(COMMITS, since);
+        self.probe.commits(commits)?;
+        let rate = per_second(commits, since);
         self.rates.push(rate);
         Ok(rate)
-    }
-
-    /// How many blocks make `commits`.
-    pub(crate) fn blocks_for(commits: u64) -> u64 {
-        commits.div_ceil(COMMITS)
     }
 
     /// What all blocks together say.
@@ -106,7 +102,7 @@ impl Witness for Interleaved<'_> {
                 return;
             }
             self.rates.work.push(per_second(self.steps, since));
-            match self.yardstick.block() {
+            match self.yardstick.block(self.steps) {
                 Ok(rate) => self.rates.limit.push(rate),
                 Err(error) => self.trouble = Some(error),
             }

@@ -167,7 +167,8 @@ impl Figures {
             lines.push(Line { what: "", measured: syncs, goal: "", met: None });
         }
         if let Some(w1) = &self.w1 {
-            let speed = format!("{:.0} steps a second, {:.0} % of the limit", w1.steps_per_s, w1.ratio * 100.0);
+            let speed =
+                format!("{:.0} steps a second, {:.0} % of the limit", w1.steps_per_s, w1.ratio * 100.0);
             lines.push(Line::new("w1 one run", speed, "at least 75 %", w1.ratio >= 0.75));
             lines.push(syncs(w1.syncs_per_step, "at most 1.05", w1.syncs_per_step <= 1.05));
             lines.extend(memory(w1.peak_rss_bytes));
@@ -196,7 +197,8 @@ impl Figures {
             lines.push(Line::new("", time, "at most 200 ms", w4.resume_s <= 0.2));
         }
         if let Some(size) = &self.size {
-            let cost = format!("{:.2} times the cost of a step after {} entries", size.cost_ratio, size.entries);
+            let cost =
+                format!("{:.2} times the cost of a step after {} entries", size.cost_ratio, size.entries);
             lines.push(Line::new("size", cost, "at most 1.1 times", size.cost_ratio <= 1.1));
             let time = format!("{} for `status` with {} runs", milliseconds(size.status_s), size.runs);
             lines.push(Line::new("", time, "under 50 ms", size.status_s < 0.05));

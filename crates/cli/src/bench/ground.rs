@@ -1,7 +1,6 @@
 //! A store of its own and everything that drives runs in it.
 
 use std::path::Path;
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use seriatim_core::config::Config;
@@ -97,7 +96,9 @@ impl Ground {
         let ids: Vec<_> = runs.iter().map(|run| run.id).collect();
         let leases = self.store.acquire(&ids, &self.holder, self.clock.now())?;
         let taken = leases.into_iter().zip(runs).map(|(lease, info)| {
-            lease.map(|lease| (lease, info)).map_err(|_| CommandError::not_good("a run is held by somebody else"))
+            lease
+                .map(|lease| (lease, info))
+                .map_err(|_| CommandError::not_good("a run is held by somebody else"))
         });
         taken.collect()
     }
@@ -111,7 +112,11 @@ impl Ground {
     }
 
     /// Drives runs by the engine's own loop until each has ended or waits.
-    pub(crate) fn drive(&mut self, runs: Vec<(Lease, RunInfo)>, schedule: &mut dyn Schedule) -> Result<Driven> {
+    pub(crate) fn drive(
+        &mut self,
+        runs: Vec<(Lease, RunInfo)>,
+        schedule: &mut dyn Schedule,
+    ) -> Result<Driven> {
         let mut unheard = Unheard;
         let config = Arc::new(Config::default());
         let files = Arc::new(Disk);
@@ -181,7 +186,7 @@ fn entry(store: &Store, kind: Kind, key: String, request: Hash, at: Utc, body: V
 pub(crate) fn bytes_below(dir: &Path) -> u64 {
     let entries = std::fs::read_dir(dir).into_iter().flatten().flatten();
     let sizes = entries.map(|found: std::fs::DirEntry| match found.metadata() {
-        Ok(data) if data.is_dir() => bytes_below(&PathBuf::from(found.path())),
+        Ok(data) if data.is_dir() => bytes_below(&found.path()),
         Ok(data) => data.len(),
         Err(_) => 0,
     });

@@ -81,11 +81,16 @@ pub(crate) fn measure(
         if wanted(Work::Limit) {
             works::limit(&mut yardstick, sizes, &mut show)?;
         }
-        if wanted(Work::W1) {
-            figures.w1 = Some(works::w1(place, redactor, &mut yardstick, sizes, &mut show)?);
-        }
-        if wanted(Work::W2) {
-            figures.w2 = Some(works::w2(place, redactor, &mut yardstick, sizes, &mut show)?);
+        if wanted(Work::W1) || wanted(Work::W2) {
+            show.now("w1 and w2: warming the log of the engine");
+            let mut ground = works::warm_ground(place, redactor)?;
+            if wanted(Work::W1) {
+                figures.w1 = Some(works::w1(place, &mut ground, &mut yardstick, sizes, &mut show)?);
+            }
+            if wanted(Work::W2) {
+                figures.w2 = Some(works::w2(place, &mut ground, &mut yardstick, sizes, &mut show)?);
+            }
+            ground.close()?;
         }
         figures.limit = Some(yardstick.limit(place)?);
     }

@@ -121,6 +121,9 @@ mod tests {
     #[test]
     fn a_line_of_the_table_of_mounts() {
         let found = mount("/dev/vda / ext4 rw,relatime 0 0").unwrap();
-        assert_eq!((found.mount.as_str(), found.device.as_str(), found.filesystem.as_str()), ("/", "/dev/vda", "ext4"));
+        assert_eq!(
+            (found.mount.as_str(), found.device.as_str(), found.filesystem.as_str()),
+            ("/", "/dev/vda", "ext4")
+        );
     }
 }

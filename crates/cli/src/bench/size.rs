@@ -52,7 +52,8 @@ fn status(place: &Place, redactor: &Redactor, runs: u64) -> Result<f64> {
     let mut ground = Ground::open(&dir.join(STATE), redactor.clone())?;
     ground.begin(runs, &Plan { steps: 1, ask: false })?;
     ground.close()?;
-    let failed = |e: std::io::Error| CommandError::not_good(format!("`seriatim status` could not be started: {e}"));
+    let failed =
+        |e: std::io::Error| CommandError::not_good(format!("`seriatim status` could not be started: {e}"));
     let program = std::env::current_exe().map_err(failed)?;
     let mut seconds = vec![];
     for _ in 0..LOOKS {

@@ -14,6 +14,7 @@ use seriatim_journal::Store;
 use seriatim_journal::Target;
 
 use super::Sizes;
+use super::blocks::COMMITS_MAX;
 use super::blocks::Interleaved;
 use super::blocks::Rates;
 use super::blocks::Unseen;
@@ -57,8 +58,8 @@ const LONG_ENTRIES: u64 = 100_000;
 
 pub(crate) fn limit(yardstick: &mut Yardstick, sizes: Sizes, show: &mut Show) -> Result<()> {
     show.now("limit: SQLite alone");
-    for _ in 0..Yardstick::blocks_for(sizes.steps(1_000)) {
-        yardstick.block()?;
+    for _ in 0..sizes.steps(1_000).div_ceil(COMMITS_MAX) {
+        yardstick.block(COMMITS_MAX)?;
     }
     Ok(())
 }
@@ -92,7 +93,7 @@ pub(crate) fn one_after_the_other(
 
 pub(crate) fn w1(
     place: &Place,
-    redactor: &Redactor,
+    ground: &mut Ground,
     yardstick: &mut Yardstick,
     sizes: Sizes,
     show: &mut Show,
@@ -100,14 +101,12 @@ pub(crate) fn w1(
     show.now("w1: one run, step by step");
     reset_peak_rss();
     let steps = sizes.steps(1_000);
-    let mut ground = warm_ground(place, redactor)?;
     let commits = ground.store.commits();
     let mut rates = Rates::default();
     for _ in 0..ROUNDS {
-        one_after_the_other(place, &mut ground, yardstick, &mut rates, 0, steps)?;
+        one_after_the_other(place, ground, yardstick, &mut rates, 0, steps)?;
     }
     let commits = ground.store.commits() - commits;
-    ground.close()?;
     let (steps_per_s, limit_per_s) = (median(&rates.work), median(&rates.limit));
     Ok(W1 {
         steps_per_s,
@@ -121,7 +120,7 @@ pub(crate) fn w1(
 
 pub(crate) fn w2(
     place: &Place,
-    redactor: &Redactor,
+    ground: &mut Ground,
     yardstick: &mut Yardstick,
     sizes: Sizes,
     show: &mut Show,
@@ -129,18 +128,16 @@ pub(crate) fn w2(
     show.now("w2: many runs at once");
     reset_peak_rss();
     let (steps, runs) = (sizes.steps(10), sizes.runs(200));
-    let mut ground = warm_ground(place, redactor)?;
     let commits = ground.store.commits();
     let mut rates = Rates::default();
     for _ in 0..ROUNDS_AT_ONCE {
-        rates.limit.push(yardstick.block()?);
+        rates.limit.push(yardstick.block(runs * steps)?);
         let since = Instant::now();
         let leases = ground.begin(runs, &Plan { steps, ask: false })?;
         ground.drive_new(leases, &mut Instantly::new(&mut Unseen, place.interrupt()))?;
         rates.work.push(per_second(runs, since));
     }
     let commits = ground.store.commits() - commits;
-    ground.close()?;
     let (runs_per_s, limit_per_s) = (median(&rates.work), median(&rates.limit));
     let steps_per_s = runs_per_s * steps as f64;
     Ok(W2 {
@@ -258,12 +255,8 @@ fn answer_all(place: &Place, store: &mut Store) -> Result<u64> {
     let open = store.open_calls(&OpenFilter::default())?;
     for call in &open {
         place.go_on()?;
-        let answer = Answer {
-            choice: "approve".to_owned(),
-            text: None,
-            by: "bench".to_owned(),
-            digest: call.digest,
-        };
+        let answer =
+            Answer { choice: "approve".to_owned(), text: None, by: "bench".to_owned(), digest: call.digest };
         store.signal(&NewSignal {
             to: Target::Call(call.id.clone()),
             kind: SignalKind::Answer,

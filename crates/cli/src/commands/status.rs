@@ -64,17 +64,17 @@ pub(crate) fn run(context: &Context, command: &Status) -> Result<Exit> {
     for problem in &listing.unreadable {
         ui.warn(format!("a run cannot be read: {problem}"));
     }
-    let rows = listing.runs.iter().map(|r| Row {
-        run: &r.name,
-        flow: &r.flow,
-        status: r.status.as_str(),
-        title: &r.title,
-        started: r.started.to_string(),
-        waiting_for: &r.waiting_for,
-        interrupted: r.interrupted,
-    });
-    ui.document(&Document { runs: rows.collect() });
     if ui.json {
+        let rows = listing.runs.iter().map(|r| Row {
+            run: &r.name,
+            flow: &r.flow,
+            status: r.status.as_str(),
+            title: &r.title,
+            started: r.started.to_string(),
+            waiting_for: &r.waiting_for,
+            interrupted: r.interrupted,
+        });
+        ui.document(&Document { runs: rows.collect() });
         return Ok(Exit::Good);
     }
     if listing.runs.is_empty() {

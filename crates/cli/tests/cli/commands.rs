@@ -50,6 +50,8 @@ fn help_lists_the_commands() {
       show         Show a run: its steps, attempts, evidence and decisions
       log          Tell what happened in a run, in plain words; the newest run when none is named
       process      List the processes of the workspace, or show one: its steps, criteria and flow
+      cycle        Companions of the loop of Human, Planner, Actor and Judge
+      metrics      Show how the cycles went: five figures with their goals, and what gave alarm
       decide       Record a decision: prints its id, and nothing else
       observe      Record an observation: prints its id, and nothing else
       verify       Prove that the record is whole: every chain, every file made from it, and the course

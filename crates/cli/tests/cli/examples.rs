@@ -54,6 +54,19 @@ fn hello_runs_to_its_end() {
 }
 
 #[test]
+fn px_02_an_instance_is_created_under_the_second_of_its_creation() {
+    let env = Env::new();
+    lay_out(&env, "hello", "");
+    env.run(&["run", "process", "process-hello.yaml"]).exits(0).says("Run it again with:");
+    let names = env.files_below(".dialogue/processes");
+    assert_eq!(names.len(), 1);
+    let name = Path::new(&names[0]).file_name().unwrap().to_str().unwrap().to_owned();
+    let stamp = name.strip_prefix("PINST-").and_then(|n| n.strip_suffix(".yaml")).unwrap();
+    let (day, time) = stamp.split_once('-').unwrap();
+    assert!(day.len() == 8 && time.len() == 6 && stamp.replace('-', "").bytes().all(|b| b.is_ascii_digit()));
+}
+
+#[test]
 fn the_release_check_asks_in_plain_words_and_its_report_is_worth_reading() {
     let env = project();
     let output = env.run(&["run", "process", PROCESS, "--no-input"]).exits(3);

@@ -35,6 +35,8 @@ mod support;
 #[cfg(test)]
 mod terminal;
 #[cfg(test)]
+mod test_bench_command;
+#[cfg(test)]
 mod test_decide_command;
 #[cfg(test)]
 mod test_observe_command;

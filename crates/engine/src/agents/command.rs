@@ -12,6 +12,8 @@ use seriatim_core::report::Report;
 use seriatim_core::report::Status;
 use seriatim_core::time::span_in_words;
 use seriatim_flows::request::Assignment;
+use seriatim_flows::request::TRANSCRIPT;
+use serde_json::Value;
 
 use super::REPORT_BYTES_MAX;
 use super::demand;
@@ -33,7 +35,7 @@ use crate::perform::Stuck;
 use crate::perform::lift;
 use crate::perform::remove_all;
 
-/// How much of the output goes along with a failure.
+/// How much of the output goes along with a failure or a report.
 const TAIL_BYTES_MAX: usize = 4096;
 
 struct Desk {
@@ -73,7 +75,10 @@ pub(super) fn attempt(
             spawn.env.push(("SERIATIM_TEST_MODE".to_owned(), "1".to_owned()));
         }
         let ended = hands.processes.run(&spawn, watch).map_err(|e| not_started(&e))?;
-        let report = judge_attempt(hands, assignment, agent, &desk, &ended)?;
+        let mut report = judge_attempt(hands, assignment, agent, &desk, &ended)?;
+        if assignment.transcript {
+            report.unknown.insert(TRANSCRIPT.to_owned(), Value::String(tail(&ended.tail)));
+        }
         if !assignment.rehearsal {
             return Ok(report);
         }

@@ -7,6 +7,8 @@ use seriatim_core::question::Question;
 use seriatim_core::time::Utc;
 use seriatim_flows::Request;
 use seriatim_flows::request::Signal;
+use seriatim_journal::Kind;
+use seriatim_journal::NewEntry;
 use seriatim_journal::OpenFilter;
 use seriatim_journal::RunRef;
 use seriatim_journal::SignalKind;
@@ -95,7 +97,9 @@ impl Driver<'_> {
     fn cancel(&mut self, run: RunRef, by: &str, now: Utc) -> Result<(), Error> {
         let info = self.store.run(run)?;
         let mut history = load::History::read(self.store, &info)?;
-        if history.cancelled {
+        let said = |entry: &NewEntry| entry.kind == Kind::Note && entry.key == load::EPILOGUE;
+        let said_just_now = self.live.get(&run).is_some_and(|live| live.entries.iter().any(said));
+        if history.cancelled || said_just_now {
             // It is on its way out already, and must not be stopped in that.
             return Ok(());
         }

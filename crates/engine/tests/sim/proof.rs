@@ -123,9 +123,8 @@ pub(crate) fn tidy(world: &World) {
         assert!(!path.starts_with(SCRATCH), "{} was left behind", path.display());
         assert!(!bytes.starts_with(b"# reserved by"), "{} was reserved and never used", path.display());
     }
-    for (name, _) in world.files.list(Path::new(SCRATCH)).unwrap_or_default() {
-        panic!("the desk {name} was left behind");
-    }
+    let desks = world.files.list(Path::new(SCRATCH)).unwrap_or_default();
+    assert_eq!(desks, vec![], "desks were left behind");
 }
 
 /// Every attempt has an outcome: what came of it, or that it was cut off.

@@ -69,8 +69,13 @@ impl Course<'_> {
             feedback,
             rehearsal: self.test(),
         });
-        let criteria =
-            step.completion_criteria.iter().chain(&step.validation).map(|c| c.text.clone()).collect();
+        let criteria = step
+            .completion_criteria
+            .iter()
+            .chain(&step.validation)
+            .filter(|c| c.when.is_none())
+            .map(|c| c.text.clone())
+            .collect();
         Assignment {
             agents: vec![role.clone()],
             title: step.name.value.clone(),

@@ -2,6 +2,7 @@
 
 mod after;
 mod brief;
+mod completion;
 mod course;
 mod criteria;
 mod finish;

@@ -17,10 +17,10 @@ use seriatim_core::process::facts::StepError;
 use seriatim_core::process::facts::StepRecord;
 use seriatim_core::question::Answer;
 use seriatim_core::report::Report;
-use seriatim_core::report::Status;
 use seriatim_core::time::Utc;
 
 use super::after::Settled;
+use super::completion::unmet;
 use super::course::Course;
 use super::course::Part;
 use super::people;
@@ -100,9 +100,17 @@ impl Course<'_> {
         }
         if let Some(when) = &step.when {
             let held = self.cx.compute(vec![when.value.clone()], self.about(None)).await;
-            if held.first() != Some(&Computed::Holds(true)) {
-                self.skip(&step, "Left out: the condition for it does not hold.").await;
-                return Next::Forward;
+            match held.first() {
+                Some(Computed::Holds(true)) => {}
+                Some(Computed::Unknown(why)) => {
+                    self.error(&format!("{}: ConditionError - {why}", step.id.value));
+                    self.skip(&step, "Left out: the condition for it could not be computed.").await;
+                    return Next::Forward;
+                }
+                _ => {
+                    self.skip(&step, "Left out: the condition for it does not hold.").await;
+                    return Next::Forward;
+                }
             }
         }
         self.left_out.remove(&index);
@@ -295,7 +303,8 @@ impl Course<'_> {
         }
         let (report, fault) = match tried.result {
             Ok(report) => {
-                let fault = unmet(&report, self.strict().then_some(&work.step));
+                let computed = self.computed_unmet(&work.step, &report).await;
+                let fault = unmet(&report, self.strict().then_some(&work.step), computed);
                 (Some(report), fault)
             }
             Err(failure) => (None, Some(failure)),
@@ -428,33 +437,6 @@ impl Product {
             by_person: Some(said),
         }
     }
-}
-
-/// A step that its own agent calls partial, or whose criteria it says are not met, is not done (PX-62). Strictly
-/// taken, a criterion without an answer is not met either.
-fn unmet(report: &Report, strict: Option<&Step>) -> Option<Failure> {
-    if report.status == Status::Partial {
-        let what = format!("The step is only partly done: {}", report.summary);
-        return Some(Failure::new(Class::Invalid, what));
-    }
-    let mut unmet: Vec<String> = report
-        .criteria
-        .iter()
-        .filter(|c| !c.met)
-        .map(|c| match c.reason.as_str() {
-            "" => c.criterion.clone(),
-            reason => format!("{} ({reason})", c.criterion),
-        })
-        .collect();
-    if let Some(step) = strict {
-        let all = step.completion_criteria.iter().chain(&step.validation);
-        let silent = all.filter(|c| !report.criteria.iter().any(|j| j.criterion == c.text));
-        unmet.extend(silent.map(|c| format!("{} (not judged)", c.text)));
-    }
-    if unmet.is_empty() {
-        return None;
-    }
-    Some(Failure::new(Class::Invalid, format!("Completion criteria not satisfied: {}", unmet.join("; "))))
 }
 
 /// Puts a part in, in place of an earlier one of the same step (E-15).

@@ -83,6 +83,13 @@ impl Course<'_> {
             about.insert("confidence".into(), json!(product.confidence));
             held = self.cx.compute(conditions, about).await;
         }
+        for (trigger, outcome) in computed.iter().zip(&held) {
+            if let Computed::Unknown(why) = outcome {
+                let what =
+                    format!("{}: ConditionError - '{}': {why}", work.step.id.value, trigger.condition.value);
+                self.error(&what);
+            }
+        }
         let mut held = held.into_iter();
         let mut fired: Vec<(u8, Trigger)> = Vec::new();
         for trigger in triggers {

@@ -168,3 +168,23 @@ fn a_step_with_a_condition_is_left_out_where_it_does_not_hold() {
         assert_eq!(story.steps()[1], expected);
     }
 }
+
+#[test]
+fn px_62_a_computed_criterion_is_not_left_to_the_agent() {
+    let look = with(
+        alone("5.1.1", "Look", "Analyse"),
+        json!({"completion_criteria": [
+            "Every file was read",
+            {"criterion": "At least three files", "when": "outputs.files >= 3"},
+        ]}),
+    );
+    let story = World::new(definition(vec![look]))
+        .condition("outputs.files >= 3", |about| about["outputs"]["files"].as_u64().unwrap_or(0) >= 3)
+        .reports("5.1.1", with(done("Looked"), json!({"outputs": {"files": 2}})))
+        .answers("At least three files", "retry")
+        .reports("5.1.1", with(done("Looked again"), json!({"outputs": {"files": 3}})))
+        .run();
+    assert_eq!(story.call("5.1.1", 0).brief.criteria, ["Every file was read"]);
+    assert_eq!(story.called(), ["5.1.1/1", "5.1.1/2"]);
+    assert_eq!(story.steps(), ["5.1.1 COMPLETED #1"]);
+}
