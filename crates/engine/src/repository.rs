@@ -27,6 +27,8 @@ use crate::perform::Hands;
 const PRIVATE: &str = ".seriatim/git";
 /// By this trailer a delivery is found again after a crash.
 const TRAILER: &str = "Seriatim-Delivery";
+/// How much of a change is looked through for credentials.
+const SEARCHED_BYTES_MAX: usize = 16 << 20;
 /// Larger files are not counted line by line.
 const COUNTED_BYTES_MAX: u64 = 16 << 20;
 
@@ -80,11 +82,17 @@ fn changes(
     } else {
         counted.iter().flat_map(|c| std::iter::once(&c.path).chain(&c.old_path)).cloned().collect()
     };
-    let limit = usize::try_from(limit_bytes).unwrap_or(usize::MAX);
-    let diff = git.diff_since(Some(since), &paths, limit)?;
-    let leaks = leaks::find(&diff.text, &[]).iter().map(ToString::to_string).collect();
+    // More is looked through than is told, or a credential could hide behind a long change.
+    let whole = git.diff_since(Some(since), &paths, SEARCHED_BYTES_MAX)?;
+    let mut leaks: Vec<String> = leaks::find(&whole.text, &[]).iter().map(ToString::to_string).collect();
+    if whole.cut {
+        leaks.push("the change is too long to be looked through for secrets".to_owned());
+    }
+    let limit = usize::try_from(limit_bytes).unwrap_or(usize::MAX).min(whole.text.len());
+    let cut = whole.cut || limit < whole.text.len();
+    let end = if cut { whole.text[..whole.text.floor_char_boundary(limit)].rfind('\n').map_or(0, |at| at + 1) } else { limit };
     let files = counted.into_iter().cloned().map(change).collect();
-    Ok(Difference { files, diff: diff.text, cut: diff.cut, leaks })
+    Ok(Difference { files, diff: whole.text[..end].to_owned(), cut, leaks })
 }
 
 /// Whether a path is one of those apart, or below one that ends in `/`.

@@ -198,6 +198,10 @@ impl Files for Disk {
                 cleared.push(path);
             }
         }
+        if let Some(path) = cleared.first() {
+            // A power cut must not bring them back when nobody looks for them any more.
+            sync_directories(path, &[])?;
+        }
         Ok(cleared)
     }
 }

@@ -61,7 +61,7 @@ pub trait Files: Send + Sync {
     /// ends. It keeps out processes as well as threads.
     fn lock(&self, path: &Path) -> Result<Lock, FileError>;
 
-    /// Removes temporary files in the directory whose writers are dead, and names them.
+    /// Removes temporary files in the directory whose writers are dead, for good, and names them.
     fn clear_temporary(&self, directory: &Path) -> Result<Vec<PathBuf>, FileError>;
 }
 

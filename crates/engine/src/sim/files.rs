@@ -302,7 +302,7 @@ impl Files for SimFiles {
         let dead: Vec<PathBuf> =
             children.map(|(path, _)| path.to_owned()).filter(|path| is_dead(path)).collect();
         for path in &dead {
-            disk.tree.set(path, None, false);
+            disk.tree.set(path, None, true);
         }
         Ok(dead)
     }

@@ -6,16 +6,22 @@ use seriatim_core::cycle::block::Role;
 use seriatim_core::cycle::forbidden;
 use seriatim_core::cycle::limits;
 use seriatim_core::cycle::limits::Changed;
+use seriatim_core::cycle::limits::Measure;
 use seriatim_core::cycle::limits::Verdict;
 use seriatim_core::cycle::plan::PlanStep;
+use seriatim_core::failure::Failure;
 use seriatim_core::report::Report;
 use serde_json::Value;
 use serde_json::json;
 
 use super::course::Course;
 use super::course::one_line;
+use super::plan::Called;
 use super::words;
+use crate::registry::Ended;
 use crate::request::Difference;
+use crate::request::FileChange;
+use crate::request::TRANSCRIPT;
 
 /// How much of a diff goes into the document.
 const DIFF_BYTES_MAX: u64 = 256 << 10;
@@ -36,13 +42,16 @@ pub(super) enum Acted {
     Done(Done),
     Again,
     Pause,
+    /// A person stopped it.
+    Over(Ended),
     Fatal(String),
 }
 
 /// Why a step did not come to an end, and where it goes (K-59).
 enum Blocker {
     Adjustable(String),
-    Approval(String),
+    /// A person's word is needed, perhaps for one command.
+    Approval { why: String, command: Option<String> },
     Unrecoverable(String),
 }
 
@@ -53,39 +62,28 @@ impl Course<'_> {
             Ok(stand) => stand,
             Err(failure) => return Acted::Fatal(failure.message),
         };
-        let base = self.base.get_or_insert_with(|| stand.tree.clone()).clone();
+        self.base.get_or_insert_with(|| stand.tree.clone());
         let safe = self.cx.snapshot(vec![]).await.ok();
-        let called = self.call(Role::Actor, words::step_brief(step), vec![]).await;
+        let called = match self.consult(Role::Actor, words::step_brief(step)).await {
+            Called::Over(end) => return Acted::Over(end),
+            Called::Report(report) => Ok(report),
+            Called::Failed(why) => Err(why),
+        };
         let intact = self.check_document().await;
-        let difference = match self.cx.changes(&stand.tree, DIFF_BYTES_MAX).await {
+        let difference = match self.cx.changes(&stand.tree, self.papers(), DIFF_BYTES_MAX).await {
             Ok(difference) => difference,
             Err(failure) => return Acted::Fatal(failure.message),
         };
-        let all = match self.cx.changes(&base, DIFF_BYTES_MAX).await {
-            Ok(all) => all,
-            Err(failure) => return Acted::Fatal(failure.message),
-        };
-        let (changed, _) = work_of(&difference);
-        let (_, paths) = work_of(&all);
-        let measure = limits::measure(&changed);
+        for file in &difference.files {
+            self.by_products.remove(&file.path);
+        }
+        let measure = limits::measure(&sizes(&difference));
         let verdict = limits::judge(&measure, step.risk, &self.limits);
         let mut remarks = limits::remarks(&measure, &self.limits);
         if let Verdict::Flagged(remark) = &verdict {
             remarks.push(remark.clone());
         }
         let blocker = self.blocker(step, called, intact, &verdict);
-        let done = Done {
-            paths,
-            diff: all.diff,
-            leaks: all.leaks,
-            remarks,
-            lines: measure.lines,
-        };
-        self.write_down(&done, measure.files, &difference.diff, blocker.as_ref()).await;
-        let Some(blocker) = blocker else {
-            self.fails = 0;
-            return Acted::Done(done);
-        };
         if matches!(verdict, Verdict::Stop(_))
             && let Some(id) = safe
         {
@@ -93,7 +91,30 @@ impl Course<'_> {
             let undo = self.cx.restore(&id).await;
             self.fact(json!({"fact": "work_put_back", "kept_as": undo.ok(), "lines": measure.lines}));
         }
-        self.route(blocker).await
+        self.write_down(&measure, &difference.diff, blocker.as_ref()).await;
+        if let Some(blocker) = blocker {
+            return self.route(blocker).await;
+        }
+        self.fails = 0;
+        match self.work(remarks, measure.lines).await {
+            Ok(done) => Acted::Done(done),
+            Err(failure) => Acted::Fatal(failure.message),
+        }
+    }
+
+    /// All that the cycle has changed so far.
+    pub(super) async fn work(&self, remarks: Vec<String>, lines: u64) -> Result<Done, Failure> {
+        let base = self.base.clone().unwrap_or_default();
+        let all = self.cx.changes(&base, self.apart(), DIFF_BYTES_MAX).await?;
+        Ok(Done { paths: paths(&all), diff: all.diff, leaks: all.leaks, remarks, lines })
+    }
+
+    /// Files that are not as they were in a tree; a repository that cannot tell is a change too.
+    pub(super) async fn changed_since(&self, tree: &str) -> Vec<String> {
+        match self.cx.changes(tree, self.papers(), 0).await {
+            Ok(difference) => paths(&difference),
+            Err(failure) => vec![failure.message],
+        }
     }
 
     /// Whether the Actor's work counts, and if not, why.
@@ -116,11 +137,12 @@ impl Course<'_> {
             return Some(Blocker::Adjustable(why.clone()));
         }
         let mut said = vec![report.summary.clone()];
-        said.extend(report.unknown.get("output").and_then(Value::as_str).map(str::to_owned));
+        said.extend(report.unknown.get(TRANSCRIPT).and_then(Value::as_str).map(str::to_owned));
         let planned: Vec<&String> = step.commands.iter().chain(&self.approved_commands).collect();
         let hits = forbidden::find(&said, &self.limits.forbidden);
         if let Some(hit) = hits.iter().find(|h| !planned.iter().any(|p| **p == h.text)) {
-            return Some(Blocker::Approval(format!("A forbidden command was used: {}", hit.pattern)));
+            let why = format!("A command was used that is forbidden ({}): {}", hit.pattern, hit.text);
+            return Some(Blocker::Approval { why, command: Some(hit.text.clone()) });
         }
         match report.outputs.get("result").and_then(Value::as_str) {
             Some("SUCCESS") => None,
@@ -132,10 +154,12 @@ impl Course<'_> {
         }
     }
 
-    async fn write_down(&mut self, done: &Done, files: u64, diff: &str, blocker: Option<&Blocker>) {
+    async fn write_down(&mut self, measure: &Measure, diff: &str, blocker: Option<&Blocker>) {
         let (mark, next, said) = match blocker {
-            None => (Mark::Success, Role::Judge, format!("{} lines in {files} files", done.lines)),
-            Some(Blocker::Approval(why)) => (Mark::Fail, Role::Human, why.clone()),
+            None => {
+                (Mark::Success, Role::Judge, format!("{} lines in {} files", measure.lines, measure.files))
+            }
+            Some(Blocker::Approval { why, .. }) => (Mark::Fail, Role::Human, why.clone()),
             Some(Blocker::Adjustable(why) | Blocker::Unrecoverable(why)) => (Mark::Fail, Role::Planner, why.clone()),
         };
         let body = words::with_diff(&said, diff);
@@ -152,13 +176,13 @@ impl Course<'_> {
                 self.diagnostics = Some(why);
                 if self.fails >= self.limits.insufficient { Acted::Pause } else { Acted::Again }
             }
-            Blocker::Approval(why) => {
+            Blocker::Approval { why, command } => {
                 self.fails += 1;
                 self.blockers.push(why.clone());
                 let answer = self.ask(super::people::blocked(&why)).await;
                 match answer.choice.as_str() {
                     "approve" => {
-                        self.approved_commands.extend(answer.text.clone());
+                        self.approved_commands.extend(command);
                         self.diagnostics = Some(format!("{why} A person approved it."));
                         Acted::Again
                     }
@@ -166,7 +190,7 @@ impl Course<'_> {
                         self.diagnostics = Some(format!("{why} A person said: {}", answer.text.unwrap_or_default()));
                         Acted::Again
                     }
-                    _ => Acted::Fatal(why),
+                    _ => Acted::Over(self.stop(&answer.by).await),
                 }
             }
             Blocker::Unrecoverable(why) => Acted::Fatal(why),
@@ -180,25 +204,24 @@ fn said_blocker(report: &Report) -> Blocker {
     let explained = blocker["explanation"].as_str().unwrap_or(&report.summary).to_owned();
     let explained = if explained.trim().is_empty() { "The Actor gave no reason.".to_owned() } else { explained };
     match blocker["class"].as_str() {
-        Some("approval") => Blocker::Approval(explained),
+        Some("approval") => Blocker::Approval { why: explained, command: None },
         Some("unrecoverable") => Blocker::Unrecoverable(explained),
         _ => Blocker::Adjustable(explained),
     }
 }
 
-/// What counts: everything but the cycle's own papers.
-fn work_of(difference: &Difference) -> (Vec<Changed>, Vec<String>) {
-    let files: Vec<_> = difference.files.iter().filter(|f| !Course::is_ours(&f.path)).collect();
-    let changed = files
-        .iter()
-        .map(|f| Changed {
-            path: f.path.clone(),
-            added: f.added,
-            deleted: f.deleted,
-            binary: f.binary,
-            renamed: f.old_path.is_some(),
-        })
-        .collect();
-    let paths = files.iter().flat_map(|f| std::iter::once(f.path.clone()).chain(f.old_path.clone())).collect();
-    (changed, paths)
+fn sizes(difference: &Difference) -> Vec<Changed> {
+    let size = |f: &FileChange| Changed {
+        path: f.path.clone(),
+        added: f.added,
+        deleted: f.deleted,
+        binary: f.binary,
+        renamed: f.old_path.is_some(),
+    };
+    difference.files.iter().map(size).collect()
+}
+
+/// Every path that a change is about, also those that were left.
+pub(super) fn paths(difference: &Difference) -> Vec<String> {
+    difference.files.iter().flat_map(|f| std::iter::once(f.path.clone()).chain(f.old_path.clone())).collect()
 }

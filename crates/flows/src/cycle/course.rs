@@ -1,9 +1,12 @@
 //! The course of one cycle: its document, its counters, and what every stage shares.
 
 use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 
 use seriatim_core::cycle::archive;
 use seriatim_core::cycle::automation::Automation;
+use seriatim_core::cycle::automation::Gates;
+use seriatim_core::cycle::automation::Names;
 use seriatim_core::cycle::block::Block;
 use seriatim_core::cycle::block::Mark;
 use seriatim_core::cycle::block::Role;
@@ -19,7 +22,6 @@ use seriatim_core::time::Utc;
 use serde_json::Value;
 use serde_json::json;
 
-use super::ARCHIVE;
 use super::DOCUMENT;
 use super::Start;
 use super::ended;
@@ -34,6 +36,9 @@ pub(super) struct Course<'c> {
     pub(super) cx: &'c Cx,
     pub(super) start: Start,
     pub(super) limits: Limits,
+    /// What the project wants approved beforehand, and how long its tests may take.
+    pub(super) rules: Gates,
+    names: Names,
     pub(super) number: u32,
     /// The document as the engine wrote it.
     text: String,
@@ -58,6 +63,10 @@ pub(super) struct Course<'c> {
     pub(super) approved_commands: Vec<String>,
     /// The tree before the cycle's first change: what is judged and committed is all that came since.
     pub(super) base: Option<String>,
+    /// Files that the checks left behind; they are nobody's work.
+    pub(super) by_products: BTreeSet<String>,
+    /// The documents that each role is given (CY-12).
+    pub(super) diet: BTreeMap<Role, Vec<String>>,
 }
 
 impl<'c> Course<'c> {
@@ -90,20 +99,30 @@ impl<'c> Course<'c> {
     pub(super) async fn reopen(cx: &'c Cx, start: Start) -> Result<Course<'c>, Ended> {
         let mut course = Course::new(cx, start).await;
         course.text = cx.read(DOCUMENT).await.map(|t| t.text).unwrap_or_default();
+        // A pause has put this number into the archive already, so the document itself says which one it is.
+        course.number = document_number(&course.text).unwrap_or(course.number);
         Ok(course)
     }
 
     async fn new(cx: &'c Cx, start: Start) -> Course<'c> {
         let now = cx.now().await;
-        let limits = match &start.automation {
-            Some(path) => cx.read(path).await.map(|t| automation_limits(&t.text)).unwrap_or_default(),
-            None => Limits::default(),
+        let text = match &start.automation {
+            Some(path) => cx.read(path).await.map(|t| t.text).unwrap_or_default(),
+            None => String::new(),
         };
-        let names = cx.survey(vec![ARCHIVE.to_owned()], vec![]).await.folders.pop().unwrap_or_default();
+        let (automation, findings) = Automation::parse(text.as_bytes());
+        if start.automation.is_some() && !findings.is_empty() {
+            let said: Vec<&str> = findings.iter().map(|f| f.message.as_str()).collect();
+            cx.record(&json!({"fact": "automation_findings", "findings": said}));
+        }
+        let folder = automation.names.archive.clone();
+        let archived = cx.survey(vec![folder], vec![]).await.folders.pop().unwrap_or_default();
         Course {
             cx,
-            limits,
-            number: archive::next_number(names.iter().map(String::as_str)),
+            limits: automation.limits,
+            rules: automation.gates,
+            names: automation.names,
+            number: archive::next_number(archived.iter().map(String::as_str)),
             text: String::new(),
             stages: 0,
             goal: Goal::default(),
@@ -120,6 +139,8 @@ impl<'c> Course<'c> {
             packs: BTreeMap::new(),
             approved_commands: vec![],
             base: None,
+            by_products: BTreeSet::new(),
+            diet: BTreeMap::new(),
             start,
         }
     }
@@ -198,7 +219,7 @@ impl<'c> Course<'c> {
     /// Puts a copy of the document into the archive and gives its path (CY-75 to CY-79).
     pub(super) async fn archive(&mut self, suffix: archive::Suffix) -> String {
         let day = self.cx.now().await.day();
-        let path = archive::name(&day, self.number, suffix);
+        let path = self.names.archived(&day, self.number, suffix);
         let file = WriteFile {
             path: path.clone(),
             text: self.text.clone(),
@@ -220,17 +241,27 @@ impl<'c> Course<'c> {
 
     /// Keeps what there is under the name of an incomplete cycle, and clears the document.
     pub(super) async fn keep_incomplete(&mut self, why: &str) -> String {
-        self.text.push_str(&format!("\n## Stopped\n\n{why}\n"));
+        self.text.push_str(&format!("\n---\n\n## Stopped\n\n{why}\n"));
         let path = self.archive(archive::Suffix::Incomplete).await;
         self.clear().await;
         self.fact(json!({"fact": "cycle_ended", "cycle": self.number, "end": "incomplete"}));
         path
     }
 
-    /// Paths that never count as the Actor's work.
-    pub(super) fn is_ours(path: &str) -> bool {
-        path.starts_with("docs/context/") || path.starts_with(".seriatim/")
+    /// The cycle's own papers, which never count as anybody's work.
+    pub(super) fn papers(&self) -> Vec<String> {
+        vec!["docs/context/".to_owned(), ".seriatim/".to_owned(), format!("{}/", self.names.archive)]
     }
+
+    /// Everything that is not part of the change: papers, and what the checks left behind.
+    pub(super) fn apart(&self) -> Vec<String> {
+        self.papers().into_iter().chain(self.by_products.iter().cloned()).collect()
+    }
+}
+
+/// The number that the header of a document carries.
+fn document_number(text: &str) -> Option<u32> {
+    text.strip_prefix("# Cycle ")?.split(':').next()?.trim().parse().ok()
 }
 
 /// The first line of a text, short enough for a signal block.
@@ -241,9 +272,4 @@ pub(super) fn one_line(text: &str) -> String {
         short.push('-');
     }
     short
-}
-
-/// The limits of an automation file; what it does not say has its default.
-fn automation_limits(text: &str) -> Limits {
-    Automation::parse(text.as_bytes()).0.limits
 }

@@ -1,6 +1,8 @@
 //! The person's approval, bound to the tree that was judged, and what follows from it (CY-07, CY-75, CY-80, CY-92).
 
 use seriatim_core::cycle::archive::Suffix;
+use seriatim_core::cycle::block::Block;
+use seriatim_core::cycle::block::Mark;
 use seriatim_core::cycle::block::Role;
 use seriatim_core::cycle::plan::PlanStep;
 use seriatim_core::failure::Class;
@@ -9,6 +11,7 @@ use serde_json::json;
 
 use super::act::Done;
 use super::course::Course;
+use super::course::one_line;
 use super::ended;
 use super::judge::Judged;
 use super::outcome;
@@ -28,9 +31,9 @@ pub(super) enum Approved {
 }
 
 impl Course<'_> {
-    /// Asks for approval of exactly this tree. `None`: the tree changed meanwhile and must be judged again.
+    /// Asks for approval of exactly the tree that was judged. `None`: it changed meanwhile and must be judged again.
     pub(super) async fn approve(&mut self, step: &PlanStep, work: &Done, judged: &Judged) -> Option<Approved> {
-        let shown = self.cx.stand().await.map(|s| s.tree).unwrap_or_default();
+        let shown = &judged.tree;
         let asked = self.cx.now().await;
         let mut question = people::approval(step, work, judged);
         question.about = vec![Hash::of(shown.as_bytes()), Hash::of(work.diff.as_bytes())];
@@ -52,16 +55,19 @@ impl Course<'_> {
             }
             _ => return Some(Approved::Stopped(self.stop(&answer.by).await)),
         };
-        let now = self.cx.stand().await.map(|s| s.tree).unwrap_or_default();
-        if now != shown {
-            let what = "The files changed between the verdict and the approval; the approval is void.";
-            self.fact(json!({"fact": "approval_void", "cycle": self.number, "shown": shown, "found": now}));
-            self.append_human("Approval void", what, Role::Judge).await;
+        let changed = self.changed_since(shown).await;
+        if !changed.is_empty() {
+            let what = format!(
+                "Files changed between the verdict and the approval, so that the approval is void: {}.",
+                changed.join(", ")
+            );
+            self.fact(json!({"fact": "approval_void", "cycle": self.number, "shown": shown, "changed": changed}));
+            self.append_human("Approval void", &what, Role::Judge).await;
             return None;
         }
         let words = answer.text.clone().unwrap_or_default();
         self.append_human("Approval", &format!("{} by {}. {words}", answer.choice, answer.by), Role::Judge).await;
-        Some(self.bring_home(how, step, work, &shown).await)
+        Some(self.bring_home(how, step, work, shown).await)
     }
 
     /// Commits what was approved, as often as it takes; the approval holds for this tree (E-42).
@@ -73,7 +79,7 @@ impl Course<'_> {
                 trailers: vec![("Seriatim-Cycle".into(), format!("{:03}", self.number))],
                 paths: work.paths.clone(),
                 tree: tree.to_owned(),
-                apart: vec!["docs/context/".to_owned()],
+                apart: self.papers(),
                 branch: format!("cycle-{:03}", self.number),
                 push: true,
             };
@@ -98,7 +104,9 @@ impl Course<'_> {
     async fn finish(&mut self, step: &PlanStep, delivered: &Delivered) -> Ended {
         let pushed = if delivered.pushed { " and pushed" } else { "" };
         let words = format!("Committed{pushed} as {}.", delivered.commit);
-        self.append_human("Done", &words, Role::Human).await;
+        let block =
+            Block { role: Role::Judge, mark: Mark::Pass, summary: one_line(&words), next: Role::Human, extra: vec![] };
+        self.append("Done", &words, block).await;
         let archive = self.archive(Suffix::None).await;
         self.clear().await;
         self.fact(json!({"fact": "cycle_ended", "cycle": self.number, "end": "completed"}));

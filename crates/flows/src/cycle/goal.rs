@@ -1,6 +1,7 @@
 //! The goal: a person's, specific enough to be checked (CY-02, CY-23 to CY-27).
 
 use seriatim_core::cycle::block::Role;
+use seriatim_core::cycle::document;
 use seriatim_core::cycle::goal;
 
 use super::course::Course;
@@ -25,7 +26,11 @@ impl Course<'_> {
                 given = self.ask_goal(None).await?;
             }
         }
-        let body = words::goal_text(&self.goal);
+        let refused = self.choose_diet().await;
+        let mut body = words::goal_text(&self.goal);
+        if !refused.is_empty() {
+            body.push_str(&format!("\n\nNot given to the roles:\n{}", document::bullets(&refused)));
+        }
         self.append_human("Goal", &body, Role::Planner).await;
         Ok(())
     }

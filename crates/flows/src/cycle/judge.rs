@@ -14,8 +14,10 @@ use super::act::Done;
 use super::course::Course;
 use super::course::one_line;
 use super::deliver::Approved;
+use super::plan::Called;
 use super::words;
 use crate::Cx;
+use crate::registry::Ended;
 use crate::request::Command;
 
 /// How much of a red check goes to the Planner.
@@ -35,15 +37,20 @@ pub(super) struct Judged {
     pub(super) evidence: Vec<Evidence>,
     pub(super) pass: bool,
     pub(super) diagnostics: String,
+    /// The tree that all this is about.
+    pub(super) tree: String,
 }
 
 impl Course<'_> {
     /// Battery, opinion, verdict; then the Planner again, a pause, or the person's approval.
-    pub(super) async fn evaluate(&mut self, step: &PlanStep, work: &Done) -> Approved {
+    pub(super) async fn evaluate(&mut self, step: &PlanStep, mut work: Done) -> Approved {
         loop {
             self.iterations += 1;
             self.loops_since_human += 1;
-            let judged = self.judge(step, work).await;
+            let judged = match self.judge(step, &work).await {
+                Ok(judged) => judged,
+                Err(end) => return Approved::Stopped(end),
+            };
             self.fact(json!({
                 "fact": "judged", "cycle": self.number, "pass": judged.pass,
                 "evidence": judged.evidence.iter().map(|e| json!({"check": e.name, "green": e.green, "hash": e.hash})).collect::<Vec<_>>(),
@@ -61,16 +68,20 @@ impl Course<'_> {
             }
             self.insufficient = 0;
             self.write_verdict(&judged, Role::Human).await;
-            match self.approve(step, work, &judged).await {
-                // The tree is another one than the one that was judged: it is judged again (E-43).
-                None => {}
-                Some(approved) => return approved,
+            if let Some(approved) = self.approve(step, &work, &judged).await {
+                return approved;
             }
+            // The files are others than those that were judged: all of them are looked at again (E-43).
+            work = match self.work(work.remarks, work.lines).await {
+                Ok(work) => work,
+                Err(failure) => return Approved::Stopped(self.give_up(&failure.message).await),
+            };
         }
     }
 
-    async fn judge(&mut self, step: &PlanStep, work: &Done) -> Judged {
-        let mut evidence = self.battery().await;
+    async fn judge(&mut self, step: &PlanStep, work: &Done) -> Result<Judged, Ended> {
+        let mut evidence = self.battery_on(work).await;
+        let tree = self.tree().await;
         evidence.push(leak_check(&work.leaks));
         let tell_tales = bypass::find(&work.diff);
         evidence.push(Evidence {
@@ -86,8 +97,13 @@ impl Course<'_> {
             hash: None,
         });
         let prompt = judge_prompt(step, &evidence, &work.diff);
-        let opinion = self.call(Role::Judge, prompt, vec![]).await;
+        let opinion = match self.consult(Role::Judge, prompt).await {
+            Called::Over(end) => return Err(end),
+            Called::Report(report) => Ok(report),
+            Called::Failed(why) => Err(why),
+        };
         let intact = self.check_document().await;
+        let changed = self.changed_since(&tree).await;
         let red: Vec<String> =
             evidence.iter().filter(|e| !e.green).map(|e| format!("{}: {}", e.name, e.words)).collect();
         let (said_pass, said) = match &opinion {
@@ -106,10 +122,32 @@ impl Course<'_> {
         if !intact {
             reasons.push("The Judge changed earlier parts of the cycle document; they were restored.".to_owned());
         }
+        if !changed.is_empty() {
+            reasons.push(format!("Files changed while the Judge looked at them: {}.", changed.join(", ")));
+        }
         let greens: Vec<&str> = evidence.iter().filter(|e| e.green).map(|e| e.name.as_str()).collect();
         let pass = reasons.is_empty();
         let diagnostics = if pass { String::new() } else { format!("{}\nGreen: {}.", reasons.join("\n"), greens.join(", ")) };
-        Judged { evidence, pass, diagnostics }
+        Ok(Judged { evidence, pass, diagnostics, tree })
+    }
+
+    async fn tree(&self) -> String {
+        self.cx.stand().await.map(|s| s.tree).unwrap_or_default()
+    }
+
+    /// Runs the battery. What it leaves behind is no part of the work; a check that changes the work itself is red,
+    /// since what was checked is then not what would be committed.
+    async fn battery_on(&mut self, work: &Done) -> Vec<Evidence> {
+        let before = self.tree().await;
+        let mut evidence = self.battery().await;
+        let (touched, left): (Vec<String>, Vec<String>) =
+            self.changed_since(&before).await.into_iter().partition(|path| work.paths.contains(path));
+        self.by_products.extend(left);
+        if !touched.is_empty() {
+            let words = format!("a check changed files of the step: {}", touched.join(", "));
+            evidence.push(Evidence { name: "Checks".into(), green: false, words, hash: None });
+        }
+        evidence
     }
 
     /// The checks of the configuration, side by side; each is run by the engine.
@@ -119,7 +157,13 @@ impl Course<'_> {
         let mut branches = Vec::new();
         for (key, name) in names {
             match self.start.gates.get(key) {
-                Some(gate) => branches.push((key.to_owned(), (name.to_owned(), gate.clone()))),
+                Some(gate) => {
+                    let mut gate = gate.clone();
+                    if key == "tests" {
+                        gate.timeout_ms = gate.timeout_ms.or(self.rules.test_timeout_ms);
+                    }
+                    branches.push((key.to_owned(), (name.to_owned(), gate)));
+                }
                 None => found.push(Evidence {
                     name: name.to_owned(),
                     green: true,
@@ -195,7 +239,8 @@ fn judge_prompt(step: &PlanStep, evidence: &[Evidence], diff: &str) -> String {
         text.push_str(&format!("- {}: {} {}\n", e.name, if e.green { "green" } else { "red" }, one_line(&e.words)));
     }
     text.push_str(&format!(
-        "\n## The change\n{diff}\n\n## How to report\noutputs: {{\"result\": \"PASS\" or \"INSUFFICIENT\", \"diagnostics\": \"\"}}\n"
+        "\n## The change\n{diff}\n\n## How to report\noutputs: {{\"result\": \"PASS\" or \"INSUFFICIENT\", \"diagnostics\": \"\"}} \
+         or {{\"kind\": \"context_request\", \"need\": \"\"}}\n"
     ));
     text
 }

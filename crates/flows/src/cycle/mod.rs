@@ -3,6 +3,7 @@
 mod act;
 mod course;
 mod deliver;
+mod diet;
 mod goal;
 mod judge;
 mod pause;
@@ -31,8 +32,6 @@ use plan::Planning;
 
 /// The document of the cycle.
 pub const DOCUMENT: &str = "docs/context/current_cycle.md";
-/// Where finished cycles go.
-pub const ARCHIVE: &str = "docs/context/archive";
 /// Where the companion documents are.
 pub const AGENT_DOCS: &str = "docs/agent_docs";
 
@@ -84,9 +83,10 @@ pub(crate) async fn cycle(cx: Cx, input: Value) -> Ended {
                 After::Continue => continue,
                 After::Over(end) => return end,
             },
+            Acted::Over(end) => return end,
             Acted::Fatal(blocker) => return course.give_up(&blocker).await,
         };
-        let after = course.evaluate(&step, &work).await;
+        let after = course.evaluate(&step, work).await;
         match after {
             Approved::Delivered(end) | Approved::Stopped(end) => return end,
             Approved::Again => {}

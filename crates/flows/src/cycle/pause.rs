@@ -68,6 +68,8 @@ impl Course<'_> {
         self.plans = 0;
         self.iterations = 0;
         self.base = None;
+        self.packs.clear();
+        self.approved_commands.clear();
         self.start.goal = Some(goal);
         self.open_document().await;
         match self.take_goal().await {

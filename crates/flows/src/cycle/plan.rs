@@ -33,6 +33,14 @@ pub(super) enum Planning {
     Over(Ended),
 }
 
+/// What came of calling a role that may say what it lacks.
+pub(super) enum Called {
+    Report(Report),
+    Failed(String),
+    /// A person stopped the cycle.
+    Over(Ended),
+}
+
 impl Course<'_> {
     pub(super) async fn plan(&mut self) -> Planning {
         self.watch_time().await;
@@ -45,9 +53,12 @@ impl Course<'_> {
             match plan::read(&report.outputs) {
                 Err(problems) => feedback = problems,
                 Ok(Planned::Questions(questions)) => return self.clarify(&questions).await,
-                Ok(Planned::ContextRequest(need)) => return self.give_context(Role::Planner, &need).await,
+                Ok(Planned::ContextRequest(need)) => {
+                    let stopped = self.give_context(Role::Planner, &need).await;
+                    return stopped.map_or(Planning::Again, Planning::Over);
+                }
                 Ok(Planned::Step(step)) => {
-                    feedback = self.faults(&step, &report).await;
+                    feedback = self.faults(&step).await;
                     if feedback.is_empty() {
                         return self.permit(step).await;
                     }
@@ -58,13 +69,8 @@ impl Course<'_> {
     }
 
     /// What is wrong with a step: too large, without criteria or risk, or citing what is not there.
-    async fn faults(&mut self, step: &PlanStep, report: &Report) -> Vec<String> {
-        let text = format!("{}\n{}\n{}", step.title, step.instructions, report.summary);
-        let cites = plan::cites(&text);
-        let mut wanted: Vec<String> = step.files.iter().chain(&step.creates).cloned().collect();
-        wanted.extend(cites.iter().map(|c| c.path.clone()));
-        wanted.sort();
-        wanted.dedup();
+    async fn faults(&mut self, step: &PlanStep) -> Vec<String> {
+        let wanted: Vec<String> = step.paths().into_iter().collect();
         let lines = self.cx.survey(vec![], wanted.clone()).await.files;
         let known: BTreeMap<String, Option<u64>> = wanted.into_iter().zip(lines).collect();
         plan::faults(step, &self.limits, &known)
@@ -98,16 +104,33 @@ impl Course<'_> {
     }
 
     /// A role says what it lacks; what the person gives is for that role's next brief alone (CY-22).
-    pub(super) async fn give_context(&mut self, role: Role, need: &str) -> Planning {
+    /// The end of the cycle, when the person stops it instead.
+    async fn give_context(&mut self, role: Role, need: &str) -> Option<Ended> {
         let answer = self.ask(people::context(role, need)).await;
         if answer.choice == "stop" {
-            return Planning::Over(self.stop(&answer.by).await);
+            return Some(self.stop(&answer.by).await);
         }
-        let given = answer.text.unwrap_or_default();
-        self.append_human("Context Pack", &format!("Wanted: {need}\n\nGiven: {given}"), Role::Planner).await;
+        let given = answer.text.unwrap_or_else(|| "There is none; go on without it.".to_owned());
+        self.append_human("Context Pack", &format!("Wanted: {need}\n\nGiven: {given}"), role).await;
         self.packs.entry(role).or_default().push(format!("{need}\n{given}"));
         self.fact(json!({"fact": "context_pack", "role": role.word(), "need": need}));
-        Planning::Again
+        None
+    }
+
+    /// Calls the Actor or the Judge, as often as a person gives what it says it lacks.
+    pub(super) async fn consult(&mut self, role: Role, prompt: String) -> Called {
+        loop {
+            let report = match self.call(role, prompt.clone(), vec![]).await {
+                Ok(report) => report,
+                Err(why) => return Called::Failed(why),
+            };
+            let Ok(Planned::ContextRequest(need)) = plan::read(&report.outputs) else {
+                return Called::Report(report);
+            };
+            if let Some(end) = self.give_context(role, &need).await {
+                return Called::Over(end);
+            }
+        }
     }
 
     /// Forbidden commands and high risk need a person's word before the Actor begins (CY-41, CY-71, CY-84).
@@ -121,11 +144,10 @@ impl Course<'_> {
             .into_iter()
             .filter(|hit| !self.approved_commands.contains(&hit.text))
             .collect();
-        let high = step.risk == Risk::High;
-        if high {
+        if step.risk == Risk::High {
             self.alert("High Risk", &one_line(&step.title));
         }
-        if hits.is_empty() && !high {
+        if hits.is_empty() && !self.rules.approval_before(step.risk) {
             return Planning::Step(step);
         }
         let commands: Vec<String> = hits.iter().map(|h| h.text.clone()).collect();
@@ -134,7 +156,7 @@ impl Course<'_> {
         match answer.choice.as_str() {
             "approve" => {
                 self.approved_commands.extend(commands);
-                self.append_human("Approval of a risk", &format!("Approved by {}.", answer.by), Role::Planner).await;
+                self.append_human("Approval of a risk", &format!("Approved by {}.", answer.by), Role::Actor).await;
                 Planning::Step(step)
             }
             "changes" => {
@@ -183,9 +205,15 @@ impl Course<'_> {
 
     /// Calls a role once, tried again as the class of its failure wants.
     pub(super) async fn call(&mut self, role: Role, prompt: String, feedback: Vec<String>) -> Result<Report, String> {
+        let prompt = self.with_documents(role, prompt).await;
         let packs = self.packs.remove(&role).unwrap_or_default();
         let name = role.word().to_lowercase();
         let prompt = packs.iter().fold(prompt, |text, pack| format!("{text}\n## Context that you asked for\n{pack}\n"));
+        // The Actor has the step and nothing else (CY-14).
+        let inputs = match role {
+            Role::Actor => json!({"cycle": self.number}),
+            _ => json!({"goal": self.goal.text, "cycle": self.number}),
+        };
         let first = feedback.clone();
         let assign = |attempt: u32, again: &[String]| {
             let feedback = if again.is_empty() { &first } else { again };
@@ -201,10 +229,11 @@ impl Course<'_> {
                     role: name.clone(),
                     attempt,
                     prompt,
-                    inputs: json!({"goal": self.goal.text, "cycle": self.number}),
+                    inputs: inputs.clone(),
                     feedback: feedback.to_vec(),
                     ..Brief::default()
                 },
+                transcript: role == Role::Actor,
                 ..Assignment::default()
             }
         };

@@ -60,7 +60,8 @@ pub(super) fn step_text(step: &PlanStep) -> String {
 pub(super) fn step_brief(step: &PlanStep) -> String {
     format!(
         "# Carry out one step\n\n{}\n\n## How to report\noutputs: {{\"result\": \"SUCCESS\"}} or {{\"result\": \"FAIL\", \
-         \"blocker\": {{\"class\": \"adjustable|approval|unrecoverable\", \"explanation\": \"\"}}}}\n",
+         \"blocker\": {{\"class\": \"adjustable|approval|unrecoverable\", \"explanation\": \"\"}}}} or {{\"kind\": \"context_request\", \
+         \"need\": \"\"}}\n",
         step_text(step)
     )
 }
