@@ -43,8 +43,12 @@ impl Answers {
             match root.as_seq() {
                 Some(items) => lines = items.iter().filter_map(|item| line(item, &mut findings)).collect(),
                 None => findings.push(
-                    Finding::error("type", root.place, format!("expected a list of answers, found {}", root.in_words()))
-                        .help("each entry is `- match: \"...\"` with `choose: ...`"),
+                    Finding::error(
+                        "type",
+                        root.place,
+                        format!("expected a list of answers, found {}", root.in_words()),
+                    )
+                    .help("each entry is `- match: \"...\"` with `choose: ...`"),
                 ),
             }
         }
@@ -81,7 +85,9 @@ fn line(item: &Node, findings: &mut Vec<Finding>) -> Option<Line> {
     };
     for (key, _) in entries.iter().filter(|(k, _)| !FIELDS.contains(&k.text.as_str())) {
         let what = format!("unknown field `{}` in an answer", key.text);
-        findings.push(Finding::error("unknown-field", key.place, what).help(format!("known: {}", FIELDS.join(", "))));
+        findings.push(
+            Finding::error("unknown-field", key.place, what).help(format!("known: {}", FIELDS.join(", "))),
+        );
     }
     let text = |name: &str| item.get(name).and_then(Node::scalar_text);
     let pattern = match text("match").map(|p| Regex::new(&p)) {

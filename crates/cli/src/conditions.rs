@@ -36,7 +36,8 @@ fn check(when: &At<String>) -> Vec<Finding> {
     unknown
         .map(|name| {
             let what = format!("the condition speaks of `{name}`, which it cannot know; it will never hold");
-            Finding::warning("condition", when.place, what).help(format!("it can use {}", VARIABLES.join(", ")))
+            Finding::warning("condition", when.place, what)
+                .help(format!("it can use {}", VARIABLES.join(", ")))
         })
         .collect()
 }

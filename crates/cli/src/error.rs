@@ -62,7 +62,9 @@ impl From<JournalError> for CommandError {
             JournalError::NoSuchRun { .. } => {
                 CommandError::usage(message).hint("`seriatim status` lists the runs of this workspace")
             }
-            JournalError::AmbiguousRun { .. } => CommandError::usage(message).hint("type a few more characters"),
+            JournalError::AmbiguousRun { .. } => {
+                CommandError::usage(message).hint("type a few more characters")
+            }
             JournalError::NoSuchCall { closest, .. } => {
                 let hint = match closest {
                     Some(id) => format!("did you mean `{id}`? `seriatim inbox` lists what is open"),
@@ -80,9 +82,8 @@ impl From<DriveError> for CommandError {
     fn from(error: DriveError) -> CommandError {
         match error {
             DriveError::Journal(error) => error.into(),
-            DriveError::UnknownFlow { .. } => {
-                CommandError::not_good(error.to_string()).hint("use the version of seriatim that started it, or a newer one")
-            }
+            DriveError::UnknownFlow { .. } => CommandError::not_good(error.to_string())
+                .hint("use the version of seriatim that started it, or a newer one"),
             DriveError::Unreadable { .. } => {
                 CommandError::not_good(error.to_string()).hint("`seriatim verify` tells more")
             }

@@ -67,7 +67,12 @@ impl Progress {
         let took = span_in_words(u64::try_from(work.since.elapsed().as_millis()).unwrap_or(u64::MAX));
         self.clear();
         if !self.silent {
-            self.say(&format!("{} {} {}\n", tone(Tone::Good, "ended:"), work.title, tone(Tone::Faint, format!("({took})"))));
+            self.say(&format!(
+                "{} {} {}\n",
+                tone(Tone::Good, "ended:"),
+                work.title,
+                tone(Tone::Faint, format!("({took})"))
+            ));
         }
     }
 

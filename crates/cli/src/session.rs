@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering;
 
+use serde_json::Value;
 use seriatim_core::config::Config;
 use seriatim_core::hash::Hash;
 use seriatim_core::time::Utc;
@@ -34,7 +35,6 @@ use seriatim_journal::NewEntry;
 use seriatim_journal::NewRun;
 use seriatim_journal::RunInfo;
 use seriatim_journal::Store;
-use serde_json::Value;
 use signal_hook::consts::SIGHUP;
 use signal_hook::consts::SIGINT;
 use signal_hook::consts::SIGTERM;
@@ -169,9 +169,8 @@ impl Session {
         let taken = self.store.acquire(&[info.id], &self.holder, at)?;
         match taken.into_iter().next() {
             Some(Ok(lease)) => Ok(lease),
-            Some(Err(Held::By(holder))) => {
-                Err(CommandError::held(format!("this work is held by {holder}")).hint("wait for it, or stop it there"))
-            }
+            Some(Err(Held::By(holder))) => Err(CommandError::held(format!("this work is held by {holder}"))
+                .hint("wait for it, or stop it there")),
             Some(Err(Held::Broken(flaw))) => {
                 Err(CommandError::not_good(format!("the record of run {} is damaged: {flaw}", info.name)))
             }
@@ -196,7 +195,9 @@ impl Session {
         let outcome = driver.drive()?.into_iter().next();
         face.progress.clear();
         if let Some(wrong) = face.wrong_answer.take() {
-            return Err(CommandError::usage(wrong).hint("the run waits; answer it, or mend the answers and resume"));
+            return Err(
+                CommandError::usage(wrong).hint("the run waits; answer it, or mend the answers and resume")
+            );
         }
         outcome.ok_or_else(|| CommandError::not_good("the run ended without a word"))
     }
@@ -290,7 +291,8 @@ impl Listener for Face {
 
     fn refused(&mut self, posed: &Posed, why: &str) {
         if self.from_list {
-            self.wrong_answer = Some(format!("the answer prepared for \"{}\" cannot be taken: {why}", posed.question.header));
+            self.wrong_answer =
+                Some(format!("the answer prepared for \"{}\" cannot be taken: {why}", posed.question.header));
         } else {
             self.ui.warn(why);
         }

@@ -86,6 +86,12 @@ mod tests {
         let error = check("a +* b").unwrap_err();
         assert_eq!(error.column, 4);
         assert_eq!(error.message, "this is not a condition: extraneous input '*'");
-        assert_eq!(check("inputs.n > 1 && outputs.x").map(|mut v| { v.sort(); v }), Ok(vec!["inputs".into(), "outputs".into()]));
+        assert_eq!(
+            check("inputs.n > 1 && outputs.x").map(|mut v| {
+                v.sort();
+                v
+            }),
+            Ok(vec!["inputs".into(), "outputs".into()])
+        );
     }
 }

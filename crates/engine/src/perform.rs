@@ -4,6 +4,7 @@ use std::path::Path;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use serde::Serialize;
 use seriatim_core::config::Config;
 use seriatim_core::doc::edit;
 use seriatim_core::failure::Class;
@@ -18,14 +19,13 @@ use seriatim_flows::request::Expect;
 use seriatim_flows::request::Ran;
 use seriatim_flows::request::Text;
 use seriatim_flows::request::WriteFile;
-use serde::Serialize;
 
 use crate::agents;
 use crate::condition;
 use crate::copies;
 use crate::hands::clock::Clock;
-use crate::hands::files::FileError;
 use crate::hands::files;
+use crate::hands::files::FileError;
 use crate::hands::files::Files;
 use crate::hands::files::Write;
 use crate::hands::paths::Workspace;
@@ -73,7 +73,9 @@ pub fn perform(hands: &Hands, job: &Job, watch: &dyn Watch) -> Result<Vec<u8>, S
         Request::Read(file) => outcome(read(hands, &file.path)),
         Request::Write(file) => outcome(lift(write(hands, file))?),
         Request::Edit(edit) => outcome(lift(edit_file(hands, edit))?),
-        Request::Ids(wanted) => Ok(json(&ids::reserve(hands, job, wanted).map_err(|e| Stuck(e.to_string()))?)),
+        Request::Ids(wanted) => {
+            Ok(json(&ids::reserve(hands, job, wanted).map_err(|e| Stuck(e.to_string()))?))
+        }
         Request::Look { paths } => Ok(json(&paths.iter().map(|p| is_there(hands, p)).collect::<Vec<_>>())),
         Request::Survey(wanted) => Ok(json(&repository::survey(hands, wanted))),
         Request::Git(call) => outcome(repository::perform(hands, job, call)),
@@ -108,7 +110,10 @@ pub(crate) fn lift<T>(result: Result<T, FileError>) -> Result<Result<T, Failure>
 fn is_storage(error: &FileError) -> bool {
     matches!(
         error,
-        FileError::NoSpace { .. } | FileError::ReadOnly { .. } | FileError::Permission { .. } | FileError::Io { .. }
+        FileError::NoSpace { .. }
+            | FileError::ReadOnly { .. }
+            | FileError::Permission { .. }
+            | FileError::Io { .. }
     )
 }
 
@@ -221,11 +226,15 @@ fn exec(hands: &Hands, job: &Job, command: &Command, watch: &dyn Watch) -> Resul
     names.extend(command.env.iter().map(String::as_str));
     let mut spawn = Spawn::new(command.argv.clone(), cwd, job.marker());
     spawn.env = environment(&names);
-    spawn.stdin =
-        if command.stdin.is_empty() { Input::Nothing } else { Input::Bytes(command.stdin.clone().into_bytes()) };
+    spawn.stdin = if command.stdin.is_empty() {
+        Input::Nothing
+    } else {
+        Input::Bytes(command.stdin.clone().into_bytes())
+    };
     spawn.deadline_ms = command.timeout_ms;
     spawn.overflow = Some(hands.outputs.join(format!("{}.log", job.file_name())));
-    let ended = hands.processes.run(&spawn, watch).map_err(|e| Failure::new(Class::Contract, e.to_string()))?;
+    let ended =
+        hands.processes.run(&spawn, watch).map_err(|e| Failure::new(Class::Contract, e.to_string()))?;
     let code = match ended.how {
         How::Exited(code) => Some(code),
         How::Signaled(_) | How::Stopped => None,

@@ -1,5 +1,7 @@
 //! What flows ask of the repository and the tree, through the hands.
 
+use serde::Serialize;
+use serde_json::Value;
 use seriatim_core::cycle::leaks;
 use seriatim_core::failure::Class;
 use seriatim_core::failure::Failure;
@@ -12,8 +14,6 @@ use seriatim_flows::request::How;
 use seriatim_flows::request::Stand;
 use seriatim_flows::request::Survey;
 use seriatim_flows::request::Surveyed;
-use serde::Serialize;
-use serde_json::Value;
 
 use crate::hands::files;
 use crate::hands::git::Change;
@@ -65,12 +65,7 @@ fn stand(git: &Git<'_>) -> Result<Stand, GitError> {
     Ok(Stand { head: git.head()?, branch: git.branch()?, tree: git.tree()?, remote: git.remote()? })
 }
 
-fn changes(
-    git: &Git<'_>,
-    since: &str,
-    apart: &[String],
-    limit_bytes: u64,
-) -> Result<Difference, GitError> {
+fn changes(git: &Git<'_>, since: &str, apart: &[String], limit_bytes: u64) -> Result<Difference, GitError> {
     let all = git.changes_since(Some(since))?;
     let counted: Vec<&Change> = all.iter().filter(|change| !is_apart(&change.path, apart)).collect();
     if counted.is_empty() {
@@ -90,7 +85,11 @@ fn changes(
     }
     let limit = usize::try_from(limit_bytes).unwrap_or(usize::MAX).min(whole.text.len());
     let cut = whole.cut || limit < whole.text.len();
-    let end = if cut { whole.text[..whole.text.floor_char_boundary(limit)].rfind('\n').map_or(0, |at| at + 1) } else { limit };
+    let end = if cut {
+        whole.text[..whole.text.floor_char_boundary(limit)].rfind('\n').map_or(0, |at| at + 1)
+    } else {
+        limit
+    };
     let files = counted.into_iter().cloned().map(change).collect();
     Ok(Difference { files, diff: whole.text[..end].to_owned(), cut, leaks })
 }
@@ -139,7 +138,8 @@ fn deliver(git: &Git<'_>, job: &Job, delivery: &Delivery) -> Result<Delivered, F
     if delivery.push
         && let Some(remote) = git.remote().map_err(failure)?
     {
-        git.push(&remote).map_err(|e| Failure::new(Class::Transport, format!("it was committed, but not pushed: {e}")))?;
+        git.push(&remote)
+            .map_err(|e| Failure::new(Class::Transport, format!("it was committed, but not pushed: {e}")))?;
         pushed = true;
     }
     Ok(Delivered { commit, pushed })

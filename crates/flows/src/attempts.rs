@@ -1,12 +1,12 @@
 //! Attempts at one piece of work: the class of a failure decides what follows, and there is one cap for all reasons.
 
+use serde::Deserialize;
+use serde::Serialize;
 use seriatim_core::failure::Class;
 use seriatim_core::failure::Failure;
 use seriatim_core::failure::Policy;
 use seriatim_core::failure::backoff_ms;
 use seriatim_core::report::Report;
-use serde::Deserialize;
-use serde::Serialize;
 
 use crate::Cx;
 use crate::request::Assignment;
@@ -73,12 +73,8 @@ pub async fn attempts(
             Ok(report) => return Attempted { result: Ok(report), attempt, failed },
             Err(failure) => failure,
         };
-        let fact = FailedAttempt {
-            fact: FailedAttemptTag::AttemptFailed,
-            step,
-            attempt,
-            failure: failure.clone(),
-        };
+        let fact =
+            FailedAttempt { fact: FailedAttemptTag::AttemptFailed, step, attempt, failure: failure.clone() };
         cx.record(&fact);
         failed.push(fact);
         let again = match failure.policy() {

@@ -5,12 +5,12 @@
 use std::future::Future;
 use std::pin::Pin;
 
-use seriatim_core::finding::Finding;
-use seriatim_core::projection::NoFiles;
-use seriatim_core::projection::Projector;
 use serde::Deserialize;
 use serde::Serialize;
 use serde_json::Value;
+use seriatim_core::finding::Finding;
+use seriatim_core::projection::NoFiles;
+use seriatim_core::projection::Projector;
 
 use crate::Cx;
 use crate::cycle;

@@ -1,5 +1,6 @@
 //! `seriatim answer`
 
+use serde_json::json;
 use seriatim_core::question::Answer as Given;
 use seriatim_core::question::Question;
 use seriatim_journal::Answered;
@@ -8,7 +9,6 @@ use seriatim_journal::NewSignal;
 use seriatim_journal::SignalKind;
 use seriatim_journal::Signalled;
 use seriatim_journal::Target;
-use serde_json::json;
 
 use crate::args::Context;
 use crate::error::CommandError;
@@ -50,11 +50,12 @@ pub(crate) fn run(context: &Context, command: &Answer) -> Result<Exit> {
     };
     let question: Question = serde_json::from_slice(&open.body)
         .map_err(|e| CommandError::not_good(format!("the question cannot be read: {e}")))?;
-    let choice = question
-        .choose(&command.choice, command.text.as_deref())
-        .map_err(|e| CommandError::usage(e.to_string()).hint("`seriatim inbox` shows what each option leads to"))?;
+    let choice = question.choose(&command.choice, command.text.as_deref()).map_err(|e| {
+        CommandError::usage(e.to_string()).hint("`seriatim inbox` shows what each option leads to")
+    })?;
     let by = command.by.clone().unwrap_or_else(crate::session::whoami);
-    let given = Given { choice: choice.id.clone(), text: command.text.clone(), by: by.clone(), digest: open.digest };
+    let given =
+        Given { choice: choice.id.clone(), text: command.text.clone(), by: by.clone(), digest: open.digest };
     let body = store.clean(serde_json::to_vec(&given).unwrap_or_default());
     let signal = NewSignal {
         to: Target::Call(open.id.clone()),

@@ -3,13 +3,13 @@
 use std::path::Path;
 use std::path::PathBuf;
 
+use serde::Serialize;
 use seriatim_core::check;
 use seriatim_core::check::Checked;
 use seriatim_core::finding::Finding;
 use seriatim_core::finding::Severity;
 use seriatim_core::kind::Kind;
 use seriatim_core::process::Definition;
-use serde::Serialize;
 
 use crate::args::Context;
 use crate::conditions;
@@ -107,7 +107,9 @@ fn read_file(path: &Path) -> Result<Vec<u8>> {
     let fail = |e: std::io::Error| CommandError::usage(format!("{} cannot be read: {e}", path.display()));
     let file = std::fs::File::open(path).map_err(fail)?;
     if file.metadata().map_err(fail)?.is_dir() {
-        return Err(CommandError::usage(format!("{} is a folder", path.display())).hint("name the files in it"));
+        return Err(
+            CommandError::usage(format!("{} is a folder", path.display())).hint("name the files in it")
+        );
     }
     let mut bytes = Vec::new();
     file.take(READ_BYTES_MAX).read_to_end(&mut bytes).map_err(fail)?;

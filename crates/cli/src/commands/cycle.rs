@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use clap::Subcommand;
-use seriatim_flows::cycle::AGENT_DOCS;
 use serde_json::json;
+use seriatim_flows::cycle::AGENT_DOCS;
 
 use crate::args::Context;
 use crate::error::CommandError;

@@ -1,9 +1,9 @@
 //! `seriatim inbox`
 
+use serde_json::json;
 use seriatim_core::time::span_in_words;
 use seriatim_journal::OpenFilter;
 use seriatim_journal::OpenKind;
-use serde_json::json;
 
 use crate::args::Context;
 use crate::error::Result;
@@ -47,7 +47,11 @@ pub(crate) fn run(context: &Context, _command: &Inbox) -> Result<Exit> {
     let now = crate::workspace::now();
     for (row, question) in &open {
         let since = span_in_words(now.since_ms(row.since));
-        ui.say(format!("{}  {}", tone(Tone::Strong, &row.id), tone(Tone::Faint, format!("{} · waiting for {since}", row.title))));
+        ui.say(format!(
+            "{}  {}",
+            tone(Tone::Strong, &row.id),
+            tone(Tone::Faint, format!("{} · waiting for {since}", row.title))
+        ));
         ui.say(format!("{}\n\n{}\n", render::question::body(question), render::question::by_word(question)));
         match &row.answered {
             Some(answer) => ui.say(format!(

@@ -2,12 +2,12 @@
 
 use std::time::Duration;
 
+use serde_json::Value;
+use serde_json::json;
 use seriatim_core::projection::Fact;
 use seriatim_core::time::Utc;
 use seriatim_engine::drive::History;
 use seriatim_journal::Filter;
-use serde_json::Value;
-use serde_json::json;
 
 use crate::args::Context;
 use crate::error::CommandError;
@@ -85,7 +85,12 @@ fn words(fact: &Value) -> Option<String> {
     let text = |key: &str| fact[key].as_str().unwrap_or_default().to_owned();
     Some(match fact["fact"].as_str()? {
         "began" => "The work began.".to_owned(),
-        "step_ended" => format!("{}: {} {}", text("step_name"), text("status").to_lowercase(), tone(Tone::Faint, text("outcome_summary"))),
+        "step_ended" => format!(
+            "{}: {} {}",
+            text("step_name"),
+            text("status").to_lowercase(),
+            tone(Tone::Faint, text("outcome_summary"))
+        ),
         "attempt_failed" => {
             format!("An attempt failed: {}", fact["failure"]["message"].as_str().unwrap_or_default())
         }

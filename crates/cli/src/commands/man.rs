@@ -23,7 +23,8 @@ pub(crate) fn run(_context: &Context, command: &Man) -> Result<Exit> {
         Some(name) => {
             let found = program.find_subcommand(name).cloned();
             let found = found.ok_or_else(|| {
-                CommandError::usage(format!("there is no command `{name}`")).hint("seriatim --help lists them")
+                CommandError::usage(format!("there is no command `{name}`"))
+                    .hint("seriatim --help lists them")
             })?;
             clap_mangen::Man::new(found)
         }

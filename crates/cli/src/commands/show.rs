@@ -1,11 +1,11 @@
 //! `seriatim show`
 
+use serde_json::Value;
+use serde_json::json;
 use seriatim_core::time::span_in_words;
 use seriatim_engine::drive::History;
 use seriatim_journal::RunInfo;
 use seriatim_journal::Store;
-use serde_json::Value;
-use serde_json::json;
 
 use crate::args::Context;
 use crate::error::CommandError;
@@ -70,16 +70,38 @@ pub(crate) fn run(context: &Context, command: &Show) -> Result<Exit> {
     let ui = &context.ui;
     ui.say(tone(Tone::Strong, &info.title));
     let state = if info.interrupted { "interrupted" } else { info.status.as_str() };
-    ui.say(format!("run {}  ·  {} v{}  ·  {state}  ·  begun {}", info.name, info.flow, info.flow_version, info.started.seconds()));
+    ui.say(format!(
+        "run {}  ·  {} v{}  ·  {state}  ·  begun {}",
+        info.name,
+        info.flow,
+        info.flow_version,
+        info.started.seconds()
+    ));
     ui.say(format!("{} entries, head {}\n", tip.entries, tip.head.short()));
     if !steps.is_empty() {
-        ui.say(table(&["step", "name", "status", "time", "attempt", "what came of it"], &steps.iter().map(|s| step_row(s)).collect::<Vec<_>>()));
+        ui.say(table(
+            &["step", "name", "status", "time", "attempt", "what came of it"],
+            &steps.iter().map(|s| step_row(s)).collect::<Vec<_>>(),
+        ));
     }
     section(context, "Attempts that failed", &failed, |f| {
-        format!("{} attempt {}: {} - {}", text(f, "step"), text(f, "attempt"), text(&f["failure"], "class"), text(&f["failure"], "message"))
+        format!(
+            "{} attempt {}: {} - {}",
+            text(f, "step"),
+            text(f, "attempt"),
+            text(&f["failure"], "class"),
+            text(&f["failure"], "message")
+        )
     });
     section(context, "Decisions", &decisions, |d| {
-        format!("{}  {}: {} - {} ({})", text(d, "id"), text(d, "subject"), text(d, "outcome"), text(d, "rationale"), text(d, "actor"))
+        format!(
+            "{}  {}: {} - {} ({})",
+            text(d, "id"),
+            text(d, "subject"),
+            text(d, "outcome"),
+            text(d, "rationale"),
+            text(d, "actor")
+        )
     });
     section(context, "Changes of course", &changes, |c| format!("{} {}", text(c, "type"), text(c, "reason")));
     section(context, "Errors", &errors, |e| text(e, "text"));
@@ -121,7 +143,9 @@ fn step_row(step: &Value) -> Vec<String> {
 fn events(context: &Context, store: &Store, info: &RunInfo) -> Result<Exit> {
     let mut lines = Vec::new();
     store.load(info.id, |e| {
-        let body = e.body.map(|b| serde_json::from_slice::<Value>(b).unwrap_or_else(|_| json!(String::from_utf8_lossy(b))));
+        let body = e.body.map(|b| {
+            serde_json::from_slice::<Value>(b).unwrap_or_else(|_| json!(String::from_utf8_lossy(b)))
+        });
         lines.push(json!({
             "seq": e.seq, "kind": e.kind.as_str(), "key": e.key, "at": e.at.to_string(),
             "hash": e.hash, "body_hash": e.body_hash, "body": body,
@@ -132,8 +156,12 @@ fn events(context: &Context, store: &Store, info: &RunInfo) -> Result<Exit> {
         let body = if line["body"].is_null() { "(erased)".to_owned() } else { line["body"].to_string() };
         context.ui.say(format!(
             "{:>5}  {}  {:<7}  {:<12}  {}  {}",
-            text(line, "seq"), text(line, "at"), text(line, "kind"), text(line, "key"),
-            tone(Tone::Faint, &text(line, "hash")[..12]), cut(&body, 110)
+            text(line, "seq"),
+            text(line, "at"),
+            text(line, "kind"),
+            text(line, "key"),
+            tone(Tone::Faint, &text(line, "hash")[..12]),
+            cut(&body, 110)
         ));
     }
     Ok(Exit::Good)

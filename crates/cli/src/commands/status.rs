@@ -1,9 +1,9 @@
 //! `seriatim status`
 
+use serde::Serialize;
 use seriatim_core::time::span_in_words;
 use seriatim_journal::Filter;
 use seriatim_journal::RunInfo;
-use serde::Serialize;
 
 use crate::args::Context;
 use crate::error::CommandError;
@@ -50,7 +50,9 @@ pub(crate) fn run(context: &Context, command: &Status) -> Result<Exit> {
     let store = workspace.store_to_read()?;
     if let Some(run) = &command.run {
         let Some(store) = store else {
-            return Err(CommandError::usage(format!("there is no run `{run}`: nothing has run in this workspace yet")));
+            return Err(CommandError::usage(format!(
+                "there is no run `{run}`: nothing has run in this workspace yet"
+            )));
         };
         let info = store.find(run)?;
         let view = View::of(&store, info)?;

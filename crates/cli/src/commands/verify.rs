@@ -1,5 +1,6 @@
 //! `seriatim verify`
 
+use serde::Serialize;
 use seriatim_core::hash::Hash;
 use seriatim_engine::drive::History;
 use seriatim_engine::drive::images_of;
@@ -7,7 +8,6 @@ use seriatim_engine::drive::replay;
 use seriatim_journal::Filter;
 use seriatim_journal::RunInfo;
 use seriatim_journal::Store;
-use serde::Serialize;
 
 use crate::args::Context;
 use crate::error::Result;
@@ -55,11 +55,8 @@ pub(crate) fn run(context: &Context, command: &Verify) -> Result<Exit> {
         }
         None => (store.verify(), store.runs(&Filter::default()).map(|l| l.runs).unwrap_or_default()),
     };
-    let problems = report.problems.iter().map(|p| Fault {
-        run: p.run.clone(),
-        entry: p.seq,
-        what: p.flaw.to_string(),
-    });
+    let problems =
+        report.problems.iter().map(|p| Fault { run: p.run.clone(), entry: p.seq, what: p.flaw.to_string() });
     let mut document = Document {
         runs: report.runs,
         entries: report.entries,
@@ -80,7 +77,8 @@ pub(crate) fn run(context: &Context, command: &Verify) -> Result<Exit> {
 
 /// The flow over its journal must make the same requests, and the files must be what the facts make them.
 fn check_course(workspace: &Workspace, store: &Store, info: &RunInfo, document: &mut Document) {
-    let mut fault = |what: String| document.problems.push(Fault { run: Some(info.name.clone()), entry: None, what });
+    let mut fault =
+        |what: String| document.problems.push(Fault { run: Some(info.name.clone()), entry: None, what });
     let history = match History::read(store, info) {
         Ok(history) => history,
         Err(e) => return fault(e.to_string()),

@@ -7,9 +7,9 @@ use annotate_snippets::Group;
 use annotate_snippets::Level;
 use annotate_snippets::Renderer;
 use annotate_snippets::Snippet;
+use serde::Serialize;
 use seriatim_core::finding::Finding;
 use seriatim_core::finding::Severity;
-use serde::Serialize;
 
 /// A finding as `check --json` prints it.
 #[derive(Serialize, Debug, Clone)]

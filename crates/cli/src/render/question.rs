@@ -1,7 +1,7 @@
 //! A question as a person reads it: what, why, what was tried, and what each option leads to.
 
-use seriatim_core::question::Question;
 use serde::Serialize;
+use seriatim_core::question::Question;
 
 use crate::ui::Tone;
 use crate::ui::tone;
@@ -69,11 +69,9 @@ pub(crate) fn body(question: &Question) -> String {
 
 /// The options with what they lead to, by number.
 pub(crate) fn numbered(question: &Question) -> String {
-    let lines = question
-        .options
-        .iter()
-        .enumerate()
-        .map(|(i, o)| format!("  {}  {} {}", i + 1, o.label, tone(Tone::Faint, format!("- {}", o.description))));
+    let lines = question.options.iter().enumerate().map(|(i, o)| {
+        format!("  {}  {} {}", i + 1, o.label, tone(Tone::Faint, format!("- {}", o.description)))
+    });
     lines.collect::<Vec<_>>().join("\n")
 }
 

@@ -1,5 +1,7 @@
 //! A run as people and machines see it when a command lets go of it.
 
+use serde_json::Value;
+use serde_json::json;
 use seriatim_core::finding::has_errors;
 use seriatim_core::projection::Fact;
 use seriatim_core::question::Question;
@@ -12,8 +14,6 @@ use seriatim_journal::OpenFilter;
 use seriatim_journal::OpenKind;
 use seriatim_journal::RunInfo;
 use seriatim_journal::Store;
-use serde_json::Value;
-use serde_json::json;
 
 use crate::error::Result;
 use crate::exit::Exit;
@@ -115,7 +115,8 @@ impl View {
 
     /// The document of `run --json`, `resume --json` and `status RUN --json`.
     pub(crate) fn document(&self) -> Value {
-        let questions: Vec<_> = self.open.iter().map(|(row, q)| render::question::Plain::of(&row.id, q)).collect();
+        let questions: Vec<_> =
+            self.open.iter().map(|(row, q)| render::question::Plain::of(&row.id, q)).collect();
         let findings: Vec<_> = self
             .findings
             .iter()
@@ -146,8 +147,16 @@ impl View {
             render::findings::to_stderr(&file.path, &text, &file.findings);
         }
         for (row, question) in &self.open {
-            ui.say(format!("\n{}\n\n{}\n", render::question::body(question), render::question::by_word(question)));
-            ui.say(format!("Answer with:  seriatim answer {} {}", row.id, question.options.first().map_or("CHOICE", |o| &o.id)));
+            ui.say(format!(
+                "\n{}\n\n{}\n",
+                render::question::body(question),
+                render::question::by_word(question)
+            ));
+            ui.say(format!(
+                "Answer with:  seriatim answer {} {}",
+                row.id,
+                question.options.first().map_or("CHOICE", |o| &o.id)
+            ));
         }
         let tone_of_exit = match self.exit {
             Exit::Good => Tone::Good,

@@ -11,6 +11,14 @@ mod commands;
 #[cfg(test)]
 mod configuration;
 #[cfg(test)]
+mod cycle;
+#[cfg(test)]
+mod cycle_approval;
+#[cfg(test)]
+mod cycle_course;
+#[cfg(test)]
+mod cycle_limits;
+#[cfg(test)]
 mod deadlines;
 #[cfg(test)]
 mod documents;

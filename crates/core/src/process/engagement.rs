@@ -87,8 +87,13 @@ mod tests {
         let all =
             [Pattern::AiOnly, Pattern::AiLed, Pattern::Partnership, Pattern::HumanLed, Pattern::HumanOnly];
         let high = all.map(|p| Level::High.elevate(p));
-        let lifted =
-            [Pattern::AiLed, Pattern::Partnership, Pattern::Partnership, Pattern::HumanLed, Pattern::HumanOnly];
+        let lifted = [
+            Pattern::AiLed,
+            Pattern::Partnership,
+            Pattern::Partnership,
+            Pattern::HumanLed,
+            Pattern::HumanOnly,
+        ];
         assert_eq!(high, lifted);
         assert_eq!(all.map(|p| Level::Medium.elevate(p)), all);
         assert_eq!(all.map(|p| Level::Low.elevate(p)), all);

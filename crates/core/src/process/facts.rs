@@ -26,10 +26,19 @@ pub enum Fact {
     /// The fix step of the last RETURN was run (K-89).
     FixStepUsed,
     /// What a dry run would have done.
-    TestLogged { text: String },
-    TestSummary { steps: u32, escalations: u32 },
-    Error { text: String },
-    Standing { status: ExecutionStatus },
+    TestLogged {
+        text: String,
+    },
+    TestSummary {
+        steps: u32,
+        escalations: u32,
+    },
+    Error {
+        text: String,
+    },
+    Standing {
+        status: ExecutionStatus,
+    },
     Finished(Finished),
 }
 

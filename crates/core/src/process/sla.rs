@@ -13,7 +13,9 @@ const SIGNIFICANT_PERCENT: u64 = 25;
 pub enum Pace {
     Fine,
     /// Past the warning share; so many percent of the timeout are used.
-    Warning { percent: u64 },
+    Warning {
+        percent: u64,
+    },
     Over,
 }
 
@@ -53,7 +55,10 @@ pub fn overrun(sla: &Sla, elapsed_ms: u64) -> Option<String> {
     let limit = ms(expected.value).saturating_mul(100 + SIGNIFICANT_PERCENT) / 100;
     (elapsed_ms > limit).then(|| {
         let minutes = (elapsed_ms as f64 / 6_000.0).round() / 10.0;
-        format!("It took {minutes} minutes, significantly longer than the {} that were expected.", expected.value)
+        format!(
+            "It took {minutes} minutes, significantly longer than the {} that were expected.",
+            expected.value
+        )
     })
 }
 

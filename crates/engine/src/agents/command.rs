@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::path::PathBuf;
 
+use serde_json::Value;
 use seriatim_core::config::Agent;
 use seriatim_core::failure::Class;
 use seriatim_core::failure::Failure;
@@ -13,7 +14,6 @@ use seriatim_core::report::Status;
 use seriatim_core::time::span_in_words;
 use seriatim_flows::request::Assignment;
 use seriatim_flows::request::TRANSCRIPT;
-use serde_json::Value;
 
 use super::REPORT_BYTES_MAX;
 use super::demand;
@@ -99,7 +99,13 @@ fn not_started(error: &SpawnError) -> Failure {
 }
 
 /// Lays out the brief; a report of an earlier, interrupted attempt is taken away.
-fn lay(hands: &Hands, job: &Job, assignment: &Assignment, agent: &Agent, desk: &Desk) -> Result<Brief, FileError> {
+fn lay(
+    hands: &Hands,
+    job: &Job,
+    assignment: &Assignment,
+    agent: &Agent,
+    desk: &Desk,
+) -> Result<Brief, FileError> {
     remove_all(hands.files.as_ref(), &desk.folder)?;
     let mut brief = assignment.brief.clone();
     brief.run = job.run_name.clone();
@@ -143,7 +149,10 @@ fn judge_attempt(
     match ended.how {
         How::Deadline => {
             let time = span_in_words(agent.timeout_ms);
-            return Err(fail(Class::AgentDeadline, format!("it did not finish within {time} and was stopped")));
+            return Err(fail(
+                Class::AgentDeadline,
+                format!("it did not finish within {time} and was stopped"),
+            ));
         }
         How::Stopped => return Err(fail(Class::Cancelled, "it was stopped from outside".to_owned())),
         How::Exited(_) | How::Signaled(_) => {}
@@ -163,7 +172,8 @@ fn judge_attempt(
             });
         }
         Err(FileError::TooLarge { .. }) => {
-            let message = format!("its report is larger than {} MiB and was not read", REPORT_BYTES_MAX >> 20);
+            let message =
+                format!("its report is larger than {} MiB and was not read", REPORT_BYTES_MAX >> 20);
             return Err(Failure { feedback: vec![message.clone()], ..fail(Class::Invalid, message) });
         }
         Err(e) => return Err(fail(Class::Storage, e.to_string())),
@@ -184,7 +194,10 @@ fn judge_attempt(
 fn kept(hands: &Hands, ended: &Ended) -> Vec<String> {
     let mut kept = Vec::new();
     if let Some(path) = &ended.overflow {
-        kept.push(format!("its long output is in {}", hands.workspace.relative(path).unwrap_or_else(|| path.display().to_string())));
+        kept.push(format!(
+            "its long output is in {}",
+            hands.workspace.relative(path).unwrap_or_else(|| path.display().to_string())
+        ));
     }
     if !ended.killed.is_empty() {
         let names: Vec<_> = ended.killed.iter().map(|l| l.command.as_str()).collect();

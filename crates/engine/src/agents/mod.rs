@@ -58,7 +58,9 @@ fn nobody(assignment: &Assignment) -> Failure {
     let looked = if names.is_empty() { "`default`".to_owned() } else { format!("{names} or `default`") };
     Failure::new(
         Class::Contract,
-        format!("no agent is configured for this work: looked for {looked} among the agents in seriatim.toml"),
+        format!(
+            "no agent is configured for this work: looked for {looked} among the agents in seriatim.toml"
+        ),
     )
 }
 

@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
+use serde_json::Value;
 use seriatim_core::report::Report;
 use seriatim_flows::request::WOULD_WRITE;
-use serde_json::Value;
 
 use crate::hands::files::FileError;
 use crate::hands::files::Files;
@@ -22,7 +22,9 @@ const LISTED_MAX: usize = 200;
 pub(super) fn copy(files: &dyn Files, from: &Path, to: &Path) -> Result<(), FileError> {
     files.make_directory(to)?;
     for (name, entry) in files.list(from)? {
-        let Some(decoded) = decode_name(&name).filter(|_| !LEFT_OUT.contains(&name.as_str())) else { continue };
+        let Some(decoded) = decode_name(&name).filter(|_| !LEFT_OUT.contains(&name.as_str())) else {
+            continue;
+        };
         let (source, target) = (from.join(&decoded), to.join(&decoded));
         match entry.kind {
             Kind::Directory => copy(files, &source, &target)?,

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use serde_json::Value;
 use seriatim_core::doc;
 use seriatim_core::doc::Node;
 use seriatim_core::failure::Class;
@@ -9,7 +10,6 @@ use seriatim_core::failure::Failure;
 use seriatim_core::report;
 use seriatim_core::report::Report;
 use seriatim_flows::request::Assignment;
-use serde_json::Value;
 
 use super::demand;
 use super::judge;
@@ -42,7 +42,9 @@ impl Line {
             report: node.get("report")?.to_json(),
             write: write
                 .as_object()
-                .map(|m| m.iter().map(|(k, v)| (k.clone(), v.as_str().unwrap_or_default().to_owned())).collect())
+                .map(|m| {
+                    m.iter().map(|(k, v)| (k.clone(), v.as_str().unwrap_or_default().to_owned())).collect()
+                })
                 .unwrap_or_default(),
             repeat: node.get("repeat").map(Node::to_json) == Some(Value::Bool(true)),
         })
@@ -84,10 +86,12 @@ fn find(hands: &Hands, job: &Job, assignment: &Assignment, script: &str) -> Resu
     let path = hands.workspace.resolve(script).map_err(|e| file_failure(&e))?;
     let found = hands.files.read(&path, SCRIPT_BYTES_MAX).map_err(|e| file_failure(&e))?;
     let document = doc::read(&found.bytes, &doc::Limits::default()).map_err(|findings| {
-        let first = findings.first().map(|f| format!("line {}: {}", f.place.line, f.message)).unwrap_or_default();
+        let first =
+            findings.first().map(|f| format!("line {}: {}", f.place.line, f.message)).unwrap_or_default();
         Failure::new(Class::Contract, format!("the script {script} cannot be read: {first}"))
     })?;
-    let mut lines: Vec<Line> = document.root.as_seq().unwrap_or_default().iter().filter_map(Line::read).collect();
+    let mut lines: Vec<Line> =
+        document.root.as_seq().unwrap_or_default().iter().filter_map(Line::read).collect();
     let brief = &assignment.brief;
     match choose(&lines, &job.earlier, &brief.step, &brief.role) {
         Some(index) => Ok(lines.swap_remove(index)),

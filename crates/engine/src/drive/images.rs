@@ -6,12 +6,12 @@ use std::path::Path;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use serde_json::Value;
 use seriatim_core::hash::Hash;
 use seriatim_core::projection::Fact;
 use seriatim_core::projection::Image;
 use seriatim_flows::registry::Flow;
 use seriatim_flows::request::FreshIds;
-use serde_json::Value;
 
 use crate::hands::files::FileError;
 use crate::hands::files::Files;
@@ -34,11 +34,7 @@ pub struct Disk {
 
 impl Disk {
     /// Writes images. They can be made again at any time, so nothing waits for the disk.
-    pub(super) fn write(
-        &self,
-        images: &[Image],
-        written: &mut Vec<String>,
-    ) -> Result<(), FileError> {
+    pub(super) fn write(&self, images: &[Image], written: &mut Vec<String>) -> Result<(), FileError> {
         for image in images {
             let path = self.workspace.resolve(&image.path)?;
             self.files.write(&path, image.text.as_bytes(), Write::REBUILDABLE)?;
@@ -75,7 +71,9 @@ impl Disk {
     /// Removes what an engine that died left half written beside the files of a run.
     fn clear_temporary<'p>(&self, paths: impl Iterator<Item = &'p String>) {
         let folders: BTreeSet<_> = paths.filter_map(|path| Path::new(path).parent()).collect();
-        for folder in folders.into_iter().filter_map(|folder| self.workspace.resolve(Path::new(".").join(folder)).ok()) {
+        for folder in
+            folders.into_iter().filter_map(|folder| self.workspace.resolve(Path::new(".").join(folder)).ok())
+        {
             // It does no harm where it stays.
             let _ = self.files.clear_temporary(&folder);
         }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use serde_json::Value;
 use seriatim_core::failure::Failure;
 use seriatim_core::hash::Hash;
 use seriatim_core::projection::Fact;
@@ -24,7 +25,6 @@ use seriatim_journal::NewEntry;
 use seriatim_journal::OpenCall;
 use seriatim_journal::OpenKind;
 use seriatim_journal::Status;
-use serde_json::Value;
 
 use crate::job::Address;
 use crate::job::Job;
@@ -350,7 +350,9 @@ fn open_row(door: &Door, key: &str, request: &Request, human: Option<&Question>)
             let question = human?;
             (OpenKind::Assignment, question.digest(), serde_json::to_vec(question))
         }
-        Request::Wait { signal } => (OpenKind::Signal, Hash::of(signal.as_bytes()), serde_json::to_vec(signal)),
+        Request::Wait { signal } => {
+            (OpenKind::Signal, Hash::of(signal.as_bytes()), serde_json::to_vec(signal))
+        }
         _ => return None,
     };
     Some(OpenCall { key: key.to_owned(), kind: what, digest, body: door.clean(body.unwrap_or_default()) })

@@ -2,6 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use serde::Deserialize;
+use serde::Serialize;
+use serde::de::IgnoredAny;
+use serde_json::Value;
 use seriatim_core::failure::Failure;
 use seriatim_core::hash::Hash;
 use seriatim_core::projection::Fact;
@@ -22,10 +26,6 @@ use seriatim_journal::Lease;
 use seriatim_journal::NewEntry;
 use seriatim_journal::RunInfo;
 use seriatim_journal::Store;
-use serde::Deserialize;
-use serde::Serialize;
-use serde::de::IgnoredAny;
-use serde_json::Value;
 
 use super::Error;
 use super::live::AgentCall;
@@ -259,7 +259,11 @@ pub fn replay(flow: &'static Flow, input: Value, mut history: History) -> Result
     match (run.turn(), ended) {
         (Turn::Halted(halt), _) => Err(halt.to_string()),
         (Turn::Done(calls, value), Some(ended)) if calls.is_empty() => {
-            if value == ended { Ok(()) } else { Err("the replay ends otherwise than the record says".to_owned()) }
+            if value == ended {
+                Ok(())
+            } else {
+                Err("the replay ends otherwise than the record says".to_owned())
+            }
         }
         (Turn::Waits(calls), None) if calls.is_empty() => Ok(()),
         // The engine died after an outcome was journalled and before the flow went on: nothing is wrong.

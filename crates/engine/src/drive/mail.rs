@@ -1,5 +1,6 @@
 //! What comes from people and other processes: answers, signals to go on, and the wish to stop.
 
+use serde::Serialize;
 use seriatim_core::failure::Class;
 use seriatim_core::failure::Failure;
 use seriatim_core::question::Answer;
@@ -12,7 +13,6 @@ use seriatim_journal::NewEntry;
 use seriatim_journal::OpenFilter;
 use seriatim_journal::RunRef;
 use seriatim_journal::SignalKind;
-use serde::Serialize;
 
 use super::Driver;
 use super::Error;

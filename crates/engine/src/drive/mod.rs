@@ -42,13 +42,13 @@ use crate::schedule::Schedule;
 
 pub use images::Disk;
 pub use images::images_of;
-pub use load::History;
-pub use load::Start;
-pub use load::replay;
 use live::Live;
 use live::NoStep;
 use live::Step;
 use live::Where;
+pub use load::History;
+pub use load::Start;
+pub use load::replay;
 
 /// How long the driver sleeps at most before it looks for mail from other processes and lets the face breathe.
 const BREATH_MS: u64 = 150;
@@ -159,7 +159,10 @@ impl<'a> Driver<'a> {
             // It was over before: only its files had to be looked after.
             (mended, Some(ended)) => {
                 self.store.commit(&[Append { release: true, ..Append::to(&lease) }])?;
-                self.forget(info.id, mended.map_or_else(|e| Left::Stuck(e.to_string()), |_| Left::Ended(ended)));
+                self.forget(
+                    info.id,
+                    mended.map_or_else(|e| Left::Stuck(e.to_string()), |_| Left::Ended(ended)),
+                );
                 Ok(())
             }
         }
@@ -413,7 +416,9 @@ impl<'a> Driver<'a> {
         };
         // A run that halted keeps its journal as it was: a program that fits can still continue it.
         let append = match left {
-            Left::Halted(_) => Append { entries: vec![], close: vec![], consumed: vec![], status: None, ..append },
+            Left::Halted(_) => {
+                Append { entries: vec![], close: vec![], consumed: vec![], status: None, ..append }
+            }
             _ => append,
         };
         let given = self.store.commit(&[append]);

@@ -14,7 +14,7 @@ use crate::world::World;
 
 #[test]
 fn a_run_that_is_cancelled_at_any_moment_ends_once_and_for_all() {
-    seeds::each("a_run_that_is_cancelled_at_any_moment_ends_once_and_for_all", 80, |seed| {
+    seeds::each("a_run_that_is_cancelled_at_any_moment_ends_once_and_for_all", 60, |seed| {
         let mut rng = Rng::of(seed, &["plan"]);
         let count = 1 + rng.index(2);
         let plan = (0..count).map(|number| plan::process(&mut rng, number)).collect();

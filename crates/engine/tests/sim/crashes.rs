@@ -79,14 +79,14 @@ fn ends_as_without_crashes(seed: u64, plan: &[Planned]) {
 
 #[test]
 fn e_86_with_crashes_anywhere_a_run_ends_as_without() {
-    seeds::each("e_86_with_crashes_anywhere_a_run_ends_as_without", 80, |seed| {
+    seeds::each("e_86_with_crashes_anywhere_a_run_ends_as_without", 60, |seed| {
         ends_as_without_crashes(seed, &one_process(seed));
     });
 }
 
 #[test]
 fn e_86_many_runs_at_once_end_as_without_crashes() {
-    seeds::each("e_86_many_runs_at_once_end_as_without_crashes", 20, |seed| {
+    seeds::each("e_86_many_runs_at_once_end_as_without_crashes", 12, |seed| {
         ends_as_without_crashes(seed, &several(seed));
     });
 }

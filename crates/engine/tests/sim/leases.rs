@@ -25,7 +25,7 @@ fn world(seed: u64) -> World {
 
 #[test]
 fn of_two_engines_one_has_the_run_and_a_fenced_one_writes_nothing() {
-    seeds::each("of_two_engines_one_has_the_run_and_a_fenced_one_writes_nothing", 30, |seed| {
+    seeds::each("of_two_engines_one_has_the_run_and_a_fenced_one_writes_nothing", 20, |seed| {
         let mut unharmed = world(seed);
         unharmed.live_on(|_, _| Life::default(), |_, _| {});
 

@@ -1,5 +1,7 @@
 //! The Actor: the step and nothing else, measured by the engine (CY-39 to CY-49).
 
+use serde_json::Value;
+use serde_json::json;
 use seriatim_core::cycle::block::Block;
 use seriatim_core::cycle::block::Mark;
 use seriatim_core::cycle::block::Role;
@@ -11,8 +13,6 @@ use seriatim_core::cycle::limits::Verdict;
 use seriatim_core::cycle::plan::PlanStep;
 use seriatim_core::failure::Failure;
 use seriatim_core::report::Report;
-use serde_json::Value;
-use serde_json::json;
 
 use super::course::Course;
 use super::course::one_line;
@@ -51,7 +51,10 @@ pub(super) enum Acted {
 enum Blocker {
     Adjustable(String),
     /// A person's word is needed, perhaps for one command.
-    Approval { why: String, command: Option<String> },
+    Approval {
+        why: String,
+        command: Option<String>,
+    },
     Unrecoverable(String),
 }
 
@@ -148,7 +151,8 @@ impl Course<'_> {
             Some("SUCCESS") => None,
             Some("FAIL") => Some(said_blocker(&report)),
             other => {
-                let what = format!("The result must be SUCCESS or FAIL; it was {}.", other.unwrap_or("missing"));
+                let what =
+                    format!("The result must be SUCCESS or FAIL; it was {}.", other.unwrap_or("missing"));
                 Some(Blocker::Adjustable(what))
             }
         }
@@ -160,7 +164,9 @@ impl Course<'_> {
                 (Mark::Success, Role::Judge, format!("{} lines in {} files", measure.lines, measure.files))
             }
             Some(Blocker::Approval { why, .. }) => (Mark::Fail, Role::Human, why.clone()),
-            Some(Blocker::Adjustable(why) | Blocker::Unrecoverable(why)) => (Mark::Fail, Role::Planner, why.clone()),
+            Some(Blocker::Adjustable(why) | Blocker::Unrecoverable(why)) => {
+                (Mark::Fail, Role::Planner, why.clone())
+            }
         };
         let body = words::with_diff(&said, diff);
         let block = Block { role: Role::Actor, mark, summary: one_line(&said), next, extra: vec![] };
@@ -187,7 +193,8 @@ impl Course<'_> {
                         Acted::Again
                     }
                     "changes" => {
-                        self.diagnostics = Some(format!("{why} A person said: {}", answer.text.unwrap_or_default()));
+                        self.diagnostics =
+                            Some(format!("{why} A person said: {}", answer.text.unwrap_or_default()));
                         Acted::Again
                     }
                     _ => Acted::Over(self.stop(&answer.by).await),
@@ -202,7 +209,8 @@ impl Course<'_> {
 fn said_blocker(report: &Report) -> Blocker {
     let blocker = report.outputs.get("blocker").cloned().unwrap_or_default();
     let explained = blocker["explanation"].as_str().unwrap_or(&report.summary).to_owned();
-    let explained = if explained.trim().is_empty() { "The Actor gave no reason.".to_owned() } else { explained };
+    let explained =
+        if explained.trim().is_empty() { "The Actor gave no reason.".to_owned() } else { explained };
     match blocker["class"].as_str() {
         Some("approval") => Blocker::Approval { why: explained, command: None },
         Some("unrecoverable") => Blocker::Unrecoverable(explained),

@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::collections::BTreeSet;
 
+use serde_json::Value;
+use serde_json::json;
 use seriatim_core::cycle::archive;
 use seriatim_core::cycle::automation::Automation;
 use seriatim_core::cycle::automation::Gates;
@@ -19,8 +21,6 @@ use seriatim_core::hash::Hash;
 use seriatim_core::question::Answer;
 use seriatim_core::question::Question;
 use seriatim_core::time::Utc;
-use serde_json::Value;
-use serde_json::json;
 
 use super::DOCUMENT;
 use super::Start;
@@ -77,7 +77,12 @@ impl<'c> Course<'c> {
         if !document::is_clear(&found) {
             let answer = cx.ask(people::occupied()).await;
             if answer.choice != "approve" {
-                return Err(ended(End::Cancelled, false, "The cycle was not begun; its document is in use.", Value::Null));
+                return Err(ended(
+                    End::Cancelled,
+                    false,
+                    "The cycle was not begun; its document is in use.",
+                    Value::Null,
+                ));
             }
             course.text = found;
             course.archive(archive::Suffix::Incomplete).await;
@@ -168,7 +173,10 @@ impl<'c> Course<'c> {
         let limit_ms = u64::from(self.limits.minutes) * 60_000;
         if !self.alerted_duration && now.since_ms(self.last_human) > limit_ms {
             self.alerted_duration = true;
-            self.alert("Duration Exceeded", &format!("more than {} minutes without a person", self.limits.minutes));
+            self.alert(
+                "Duration Exceeded",
+                &format!("more than {} minutes without a person", self.limits.minutes),
+            );
         }
     }
 
@@ -202,7 +210,13 @@ impl<'c> Course<'c> {
     }
 
     async fn write(&mut self, expect: Expect) {
-        let file = WriteFile { path: DOCUMENT.into(), text: self.text.clone(), expect, append: false, durable: true };
+        let file = WriteFile {
+            path: DOCUMENT.into(),
+            text: self.text.clone(),
+            expect,
+            append: false,
+            durable: true,
+        };
         if self.cx.write(file.clone()).await.is_err() {
             // Somebody wrote in between: what the engine has is the truth.
             let _ = self.cx.write(WriteFile { expect: Expect::Any, ..file }).await;

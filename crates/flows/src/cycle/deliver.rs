@@ -1,5 +1,6 @@
 //! The person's approval, bound to the tree that was judged, and what follows from it (CY-07, CY-75, CY-80, CY-92).
 
+use serde_json::json;
 use seriatim_core::cycle::archive::Suffix;
 use seriatim_core::cycle::block::Block;
 use seriatim_core::cycle::block::Mark;
@@ -7,7 +8,6 @@ use seriatim_core::cycle::block::Role;
 use seriatim_core::cycle::plan::PlanStep;
 use seriatim_core::failure::Class;
 use seriatim_core::hash::Hash;
-use serde_json::json;
 
 use super::act::Done;
 use super::course::Course;
@@ -32,7 +32,12 @@ pub(super) enum Approved {
 
 impl Course<'_> {
     /// Asks for approval of exactly the tree that was judged. `None`: it changed meanwhile and must be judged again.
-    pub(super) async fn approve(&mut self, step: &PlanStep, work: &Done, judged: &Judged) -> Option<Approved> {
+    pub(super) async fn approve(
+        &mut self,
+        step: &PlanStep,
+        work: &Done,
+        judged: &Judged,
+    ) -> Option<Approved> {
         let shown = &judged.tree;
         let asked = self.cx.now().await;
         let mut question = people::approval(step, work, judged);
@@ -61,12 +66,15 @@ impl Course<'_> {
                 "Files changed between the verdict and the approval, so that the approval is void: {}.",
                 changed.join(", ")
             );
-            self.fact(json!({"fact": "approval_void", "cycle": self.number, "shown": shown, "changed": changed}));
+            self.fact(
+                json!({"fact": "approval_void", "cycle": self.number, "shown": shown, "changed": changed}),
+            );
             self.append_human("Approval void", &what, Role::Judge).await;
             return None;
         }
         let words = answer.text.clone().unwrap_or_default();
-        self.append_human("Approval", &format!("{} by {}. {words}", answer.choice, answer.by), Role::Judge).await;
+        self.append_human("Approval", &format!("{} by {}. {words}", answer.choice, answer.by), Role::Judge)
+            .await;
         Some(self.bring_home(how, step, work, shown).await)
     }
 
@@ -104,20 +112,29 @@ impl Course<'_> {
     async fn finish(&mut self, step: &PlanStep, delivered: &Delivered) -> Ended {
         let pushed = if delivered.pushed { " and pushed" } else { "" };
         let words = format!("Committed{pushed} as {}.", delivered.commit);
-        let block =
-            Block { role: Role::Judge, mark: Mark::Pass, summary: one_line(&words), next: Role::Human, extra: vec![] };
+        let block = Block {
+            role: Role::Judge,
+            mark: Mark::Pass,
+            summary: one_line(&words),
+            next: Role::Human,
+            extra: vec![],
+        };
         self.append("Done", &words, block).await;
         let archive = self.archive(Suffix::None).await;
         self.clear().await;
         self.fact(json!({"fact": "cycle_ended", "cycle": self.number, "end": "completed"}));
-        let message = format!("The cycle is done: {}. {words} Its document is in {archive}.", step.title.trim_end_matches('.'));
+        let message = format!(
+            "The cycle is done: {}. {words} Its document is in {archive}.",
+            step.title.trim_end_matches('.')
+        );
         ended(End::Completed, true, &message, outcome("PASS", self, Some(&archive), Some(&delivered.commit)))
     }
 
     /// A person halts the cycle (CY-95).
     pub(super) async fn stop(&mut self, by: &str) -> Ended {
         let archive = self.keep_incomplete(&format!("{by} stopped the cycle.")).await;
-        let message = format!("{by} stopped the cycle. Its document is in {archive}; the files are as they are.");
+        let message =
+            format!("{by} stopped the cycle. Its document is in {archive}; the files are as they are.");
         ended(End::Cancelled, false, &message, outcome("STOPPED", self, Some(&archive), None))
     }
 }

@@ -1,9 +1,9 @@
 //! The context diet: the few documents that a role is given besides its brief (CY-12 to CY-16, CY-29).
 
+use serde_json::json;
 use seriatim_core::cycle::block::Role;
 use seriatim_core::cycle::docs;
 use seriatim_core::cycle::docs::Refused;
-use serde_json::json;
 
 use super::course::Course;
 

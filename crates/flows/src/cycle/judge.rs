@@ -1,13 +1,13 @@
 //! The Judge: a battery that the engine runs, then an opinion; red evidence cannot be talked away (CY-50 to CY-65).
 
+use serde_json::Value;
+use serde_json::json;
 use seriatim_core::cycle::block::Block;
 use seriatim_core::cycle::block::Mark;
 use seriatim_core::cycle::block::Role;
 use seriatim_core::cycle::bypass;
 use seriatim_core::cycle::plan::PlanStep;
 use seriatim_core::hash::Hash;
-use serde_json::Value;
-use serde_json::json;
 
 use super::Gate;
 use super::act::Done;
@@ -30,6 +30,23 @@ pub(super) struct Evidence {
     pub(super) green: bool,
     pub(super) words: String,
     pub(super) hash: Option<Hash>,
+    /// There is no such check in this project.
+    pub(super) absent: bool,
+}
+
+impl Evidence {
+    fn of(name: &str, green: bool, words: String) -> Evidence {
+        Evidence { name: name.to_owned(), green, words, hash: None, absent: false }
+    }
+
+    /// The result in one word.
+    fn result(&self) -> &'static str {
+        match (self.absent, self.green) {
+            (true, _) => "none",
+            (false, true) => "green",
+            (false, false) => "red",
+        }
+    }
 }
 
 /// The battery, and the verdict that follows from it and the Judge's opinion.
@@ -84,18 +101,11 @@ impl Course<'_> {
         let tree = self.tree().await;
         evidence.push(leak_check(&work.leaks));
         let tell_tales = bypass::find(&work.diff);
-        evidence.push(Evidence {
-            name: "Authorization".into(),
-            green: tell_tales.is_empty(),
-            words: tell_tales.iter().map(|t| format!("{}:{} {}", t.file, t.line, t.why)).collect::<Vec<_>>().join("; "),
-            hash: None,
-        });
-        evidence.push(Evidence {
-            name: "Scope".into(),
-            green: true,
-            words: format!("{} lines in {} files. {}", work.lines, work.paths.len(), work.remarks.join(" ")),
-            hash: None,
-        });
+        let told: Vec<String> =
+            tell_tales.iter().map(|t| format!("{}:{} {}", t.file, t.line, t.why)).collect();
+        evidence.push(Evidence::of("Authorization", told.is_empty(), told.join("; ")));
+        let size = format!("{} lines in {} files. {}", work.lines, work.paths.len(), work.remarks.join(" "));
+        evidence.push(Evidence::of("Scope", true, size));
         let prompt = judge_prompt(step, &evidence, &work.diff);
         let opinion = match self.consult(Role::Judge, prompt).await {
             Called::Over(end) => return Err(end),
@@ -109,7 +119,8 @@ impl Course<'_> {
         let (said_pass, said) = match &opinion {
             Ok(report) => {
                 let result = report.outputs.get("result").and_then(Value::as_str).unwrap_or_default();
-                let words = report.outputs.get("diagnostics").and_then(Value::as_str).unwrap_or(&report.summary);
+                let words =
+                    report.outputs.get("diagnostics").and_then(Value::as_str).unwrap_or(&report.summary);
                 (result == "PASS", words.to_owned())
             }
             // Without an opinion the evidence alone decides (K-64).
@@ -117,17 +128,28 @@ impl Course<'_> {
         };
         let mut reasons = red;
         if !said_pass {
-            reasons.push(if said.is_empty() { "The Judge says it is not sufficient.".to_owned() } else { said });
+            reasons.push(if said.is_empty() {
+                "The Judge says it is not sufficient.".to_owned()
+            } else {
+                said
+            });
         }
         if !intact {
-            reasons.push("The Judge changed earlier parts of the cycle document; they were restored.".to_owned());
+            reasons.push(
+                "The Judge changed earlier parts of the cycle document; they were restored.".to_owned(),
+            );
         }
         if !changed.is_empty() {
             reasons.push(format!("Files changed while the Judge looked at them: {}.", changed.join(", ")));
         }
-        let greens: Vec<&str> = evidence.iter().filter(|e| e.green).map(|e| e.name.as_str()).collect();
+        let greens: Vec<&str> =
+            evidence.iter().filter(|e| e.green && !e.absent).map(|e| e.name.as_str()).collect();
         let pass = reasons.is_empty();
-        let diagnostics = if pass { String::new() } else { format!("{}\nGreen: {}.", reasons.join("\n"), greens.join(", ")) };
+        let diagnostics = if pass {
+            String::new()
+        } else {
+            format!("{}\nGreen: {}.", reasons.join("\n"), greens.join(", "))
+        };
         Ok(Judged { evidence, pass, diagnostics, tree })
     }
 
@@ -145,14 +167,15 @@ impl Course<'_> {
         self.by_products.extend(left);
         if !touched.is_empty() {
             let words = format!("a check changed files of the step: {}", touched.join(", "));
-            evidence.push(Evidence { name: "Checks".into(), green: false, words, hash: None });
+            evidence.push(Evidence::of("Checks", false, words));
         }
         evidence
     }
 
     /// The checks of the configuration, side by side; each is run by the engine.
     async fn battery(&mut self) -> Vec<Evidence> {
-        let names = [("tests", "Existing Tests"), ("lint", "Linter/Formatter"), ("security", "Security Scans")];
+        let names =
+            [("tests", "Existing Tests"), ("lint", "Linter/Formatter"), ("security", "Security Scans")];
         let mut found = Vec::new();
         let mut branches = Vec::new();
         for (key, name) in names {
@@ -164,15 +187,16 @@ impl Course<'_> {
                     }
                     branches.push((key.to_owned(), (name.to_owned(), gate)));
                 }
-                None => found.push(Evidence {
-                    name: name.to_owned(),
-                    green: true,
-                    words: "no such check is configured".to_owned(),
-                    hash: None,
-                }),
+                None => {
+                    let words = "no such check is configured".to_owned();
+                    found.push(Evidence { absent: true, ..Evidence::of(name, true, words) });
+                }
             }
         }
-        found.extend(self.cx.par(3, branches, |cx, (name, gate)| async move { run_gate(&cx, name, gate).await }).await);
+        found.extend(
+            self.cx.par(3, branches, |cx, (name, gate)| async move { run_gate(&cx, name, gate).await }).await,
+        );
+        found.sort_by_key(|e| names.iter().position(|(_, name)| *name == e.name));
         found
     }
 
@@ -180,7 +204,7 @@ impl Course<'_> {
         let mut body = String::from("| check | result | |\n|---|---|---|\n");
         for e in &judged.evidence {
             let words = one_line(&e.words).replace('|', "/");
-            body.push_str(&format!("| {} | {} | {words} |\n", e.name, if e.green { "green" } else { "red" }));
+            body.push_str(&format!("| {} | {} | {words} |\n", e.name, e.result()));
         }
         if !judged.diagnostics.is_empty() {
             body.push_str(&format!("\n{}\n", judged.diagnostics));
@@ -197,7 +221,8 @@ impl Course<'_> {
 
 /// Runs a gate. One that crashed instead of failing is run once more (CY-68).
 async fn run_gate(cx: &Cx, name: String, gate: Gate) -> Evidence {
-    let command = Command { argv: gate.argv, env: gate.env, timeout_ms: gate.timeout_ms, ..Command::default() };
+    let command =
+        Command { argv: gate.argv, env: gate.env, timeout_ms: gate.timeout_ms, ..Command::default() };
     let mut ran = cx.exec(command.clone()).await;
     let crashed = match &ran {
         Ok(ran) => ran.code.is_none() || ran.code.is_some_and(|c| c > 128),
@@ -210,15 +235,16 @@ async fn run_gate(cx: &Cx, name: String, gate: Gate) -> Evidence {
         Ok(ran) => {
             let output = format!("{}{}", ran.stdout, ran.stderr);
             let code = ran.code.map_or("a signal".to_owned(), |c| format!("exit code {c}"));
-            let words = if ran.ok() { last_line(&output) } else { format!("{code}\n{}", tail(&output)) };
-            Evidence { name, green: ran.ok(), words, hash: ran.output }
+            let green = ran.ok();
+            let words = if green { last_line(&output) } else { format!("{code}\n{}", tail(&output)) };
+            Evidence { hash: ran.output, ..Evidence::of(&name, green, words) }
         }
-        Err(failure) => Evidence { name, green: false, words: failure.message, hash: None },
+        Err(failure) => Evidence::of(&name, false, failure.message),
     }
 }
 
 fn leak_check(leaks: &[String]) -> Evidence {
-    Evidence { name: "Credentials".into(), green: leaks.is_empty(), words: leaks.join("; "), hash: None }
+    Evidence::of("Credentials", leaks.is_empty(), leaks.join("; "))
 }
 
 fn last_line(text: &str) -> String {
@@ -236,7 +262,7 @@ fn tail(text: &str) -> String {
 fn judge_prompt(step: &PlanStep, evidence: &[Evidence], diff: &str) -> String {
     let mut text = format!("# Judge one step\n\n{}\n\n## What was run\n", words::step_text(step));
     for e in evidence {
-        text.push_str(&format!("- {}: {} {}\n", e.name, if e.green { "green" } else { "red" }, one_line(&e.words)));
+        text.push_str(&format!("- {}: {} {}\n", e.name, e.result(), one_line(&e.words)));
     }
     text.push_str(&format!(
         "\n## The change\n{diff}\n\n## How to report\noutputs: {{\"result\": \"PASS\" or \"INSUFFICIENT\", \"diagnostics\": \"\"}} \

@@ -13,12 +13,12 @@ mod words;
 
 use std::collections::BTreeMap;
 
-use seriatim_core::projection::NoFiles;
-use seriatim_core::projection::Projector;
 use serde::Deserialize;
 use serde::Serialize;
 use serde_json::Value;
 use serde_json::json;
+use seriatim_core::projection::NoFiles;
+use seriatim_core::projection::Projector;
 
 use crate::Cx;
 use crate::registry::End;
@@ -61,7 +61,9 @@ pub struct Start {
 pub(crate) async fn cycle(cx: Cx, input: Value) -> Ended {
     let start: Start = match serde_json::from_value(input) {
         Ok(start) => start,
-        Err(e) => return ended(End::Failed, false, &format!("The cycle cannot be started: {e}"), Value::Null),
+        Err(e) => {
+            return ended(End::Failed, false, &format!("The cycle cannot be started: {e}"), Value::Null);
+        }
     };
     let mut course = match Course::open(&cx, start).await {
         Ok(course) => course,
@@ -104,7 +106,9 @@ pub(crate) async fn cancelled(cx: Cx, input: Value) -> Ended {
     if let Ok(mut course) = Course::reopen(&cx, start).await {
         course.keep_incomplete("The cycle was cancelled by a person.").await;
     }
-    Ended::cancelled("The cycle was stopped. Its document is kept in the archive; no change of the files was undone.")
+    Ended::cancelled(
+        "The cycle was stopped. Its document is kept in the archive; no change of the files was undone.",
+    )
 }
 
 /// The document is written by requests, since it must be durable stage by stage; there is nothing to project.

@@ -1,10 +1,10 @@
 //! The pause after five tries, and the end by a blocker that nothing can be done about (CY-10, CY-76 to CY-78).
 
+use serde_json::json;
 use seriatim_core::cycle::archive::Suffix;
 use seriatim_core::cycle::block::Block;
 use seriatim_core::cycle::block::Mark;
 use seriatim_core::cycle::block::Role;
-use serde_json::json;
 
 use super::course::Course;
 use super::course::one_line;
@@ -92,7 +92,8 @@ impl Course<'_> {
         let archive = self.archive(Suffix::Failed).await;
         self.clear().await;
         self.fact(json!({"fact": "cycle_ended", "cycle": self.number, "end": "failed"}));
-        let message = format!("The cycle failed: {} Its document is in {archive}.", people::sentence(blocker));
+        let message =
+            format!("The cycle failed: {} Its document is in {archive}.", people::sentence(blocker));
         ended(End::Failed, false, &message, outcome("FAIL", self, Some(&archive), None))
     }
 }

@@ -43,7 +43,9 @@ pub(super) fn occupied() -> Question {
 pub(super) fn goal(vague: Option<(&str, &[String])>) -> Question {
     let what = match vague {
         None => "What is the goal of this cycle?".to_owned(),
-        Some((text, missing)) => format!("\"{text}\" is not specific enough yet. What is missing: {}", missing.join(" ")),
+        Some((text, missing)) => {
+            format!("\"{text}\" is not specific enough yet. What is missing: {}", missing.join(" "))
+        }
     };
     let mut asked = question(
         "Goal",
@@ -54,9 +56,10 @@ pub(super) fn goal(vague: Option<(&str, &[String])>) -> Question {
             Choice::new("cancel", "Not now", "The cycle is not begun."),
         ],
     );
-    asked.details = "Helpful in the text: how one can tell that it is reached, what there is now, which documents \
+    asked.details =
+        "Helpful in the text: how one can tell that it is reached, what there is now, which documents \
                      matter, and whether earlier cycles in the archive were looked at."
-        .to_owned();
+            .to_owned();
     asked
 }
 
@@ -90,7 +93,10 @@ pub(super) fn context(role: Role, need: &str) -> Question {
 pub(super) fn risky(step: &PlanStep, commands: &[String]) -> Question {
     let mut what = format!("The next step is \"{}\".", step.title);
     if !commands.is_empty() {
-        what.push_str(&format!(" It uses commands that are forbidden without your word: {}.", commands.join("; ")));
+        what.push_str(&format!(
+            " It uses commands that are forbidden without your word: {}.",
+            commands.join("; ")
+        ));
     }
     let mut asked = question(
         "A risky step",
@@ -128,12 +134,17 @@ pub(super) fn approval(step: &PlanStep, work: &Done, judged: &Judged) -> Questio
         vec![
             Choice::new("commit", "Commit", "The change is committed, and pushed where there is a remote."),
             Choice::new("merge", "Merge", "The change is committed on a branch of its own and merged."),
-            Choice::new("squash", "Squash", "The change becomes one commit on the branch the cycle was started from."),
+            Choice::new(
+                "squash",
+                "Squash",
+                "The change becomes one commit on the branch the cycle was started from.",
+            ),
             Choice::new("changes", "Request changes", "Say which; the Planner plans again.").with_text(),
             stop(),
         ],
     );
-    let mut lines: Vec<String> = judged.evidence.iter().map(|e| format!("{}: {}", e.name, first_line(&e.words))).collect();
+    let mut lines: Vec<String> =
+        judged.evidence.iter().map(|e| format!("{}: {}", e.name, first_line(&e.words))).collect();
     lines.extend(work.remarks.iter().map(|r| format!("Note: {r}")));
     lines.push(String::new());
     lines.push(work.diff.clone());
@@ -162,8 +173,14 @@ pub(super) fn paused(blockers: &[String]) -> Question {
         "It was tried five times in a row without success. How should it go on?".into(),
         "More of the same would not help; a person sees what the roles do not.",
         vec![
-            Choice::new("guide", "Restart with instructions", "The Planner goes on with your words.").with_text(),
-            Choice::new("new_goal", "Define a new goal", "This cycle is kept as incomplete and another begins.").with_text(),
+            Choice::new("guide", "Restart with instructions", "The Planner goes on with your words.")
+                .with_text(),
+            Choice::new(
+                "new_goal",
+                "Define a new goal",
+                "This cycle is kept as incomplete and another begins.",
+            )
+            .with_text(),
             stop(),
         ],
     );

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use serde_json::json;
 use seriatim_core::cycle::block::Block;
 use seriatim_core::cycle::block::Mark;
 use seriatim_core::cycle::block::Role;
@@ -12,7 +13,6 @@ use seriatim_core::cycle::plan::Planned;
 use seriatim_core::cycle::plan::Risk;
 use seriatim_core::report::Brief;
 use seriatim_core::report::Report;
-use serde_json::json;
 
 use super::course::Course;
 use super::course::one_line;
@@ -152,11 +152,14 @@ impl Course<'_> {
         }
         let commands: Vec<String> = hits.iter().map(|h| h.text.clone()).collect();
         let answer = self.ask(people::risky(&step, &commands)).await;
-        self.fact(json!({"fact": "risk_decided", "choice": answer.choice, "by": answer.by, "step": step.title}));
+        self.fact(
+            json!({"fact": "risk_decided", "choice": answer.choice, "by": answer.by, "step": step.title}),
+        );
         match answer.choice.as_str() {
             "approve" => {
                 self.approved_commands.extend(commands);
-                self.append_human("Approval of a risk", &format!("Approved by {}.", answer.by), Role::Actor).await;
+                self.append_human("Approval of a risk", &format!("Approved by {}.", answer.by), Role::Actor)
+                    .await;
                 Planning::Step(step)
             }
             "changes" => {
@@ -170,7 +173,8 @@ impl Course<'_> {
     }
 
     fn planner_block(&self, summary: &str, next: Role, step: Option<&PlanStep>) -> Block {
-        let mark = if self.plans == 0 && self.talk.is_empty() { Mark::PlanCreated } else { Mark::PlanUpdated };
+        let mark =
+            if self.plans == 0 && self.talk.is_empty() { Mark::PlanCreated } else { Mark::PlanUpdated };
         let extra = step.map(|s| vec![("Risk".to_owned(), s.risk.word().to_owned())]).unwrap_or_default();
         Block { role: Role::Planner, mark, summary: one_line(summary), next, extra }
     }
@@ -204,11 +208,18 @@ impl Course<'_> {
     }
 
     /// Calls a role once, tried again as the class of its failure wants.
-    pub(super) async fn call(&mut self, role: Role, prompt: String, feedback: Vec<String>) -> Result<Report, String> {
+    pub(super) async fn call(
+        &mut self,
+        role: Role,
+        prompt: String,
+        feedback: Vec<String>,
+    ) -> Result<Report, String> {
         let prompt = self.with_documents(role, prompt).await;
         let packs = self.packs.remove(&role).unwrap_or_default();
         let name = role.word().to_lowercase();
-        let prompt = packs.iter().fold(prompt, |text, pack| format!("{text}\n## Context that you asked for\n{pack}\n"));
+        let prompt = packs
+            .iter()
+            .fold(prompt, |text, pack| format!("{text}\n## Context that you asked for\n{pack}\n"));
         // The Actor has the step and nothing else (CY-14).
         let inputs = match role {
             Role::Actor => json!({"cycle": self.number}),

@@ -12,7 +12,9 @@ pub(super) fn goal(text: &str) -> Goal {
         let (word, value) = line.split_once(':').map_or(("", line), |(w, v)| (w.trim(), v.trim()));
         let list = || value.split([',', ';']).map(|v| v.trim().to_owned()).filter(|v| !v.is_empty());
         match word.to_lowercase().as_str() {
-            "success criteria" | "criteria" | "criterion" | "done when" => goal.criteria.push(value.to_owned()),
+            "success criteria" | "criteria" | "criterion" | "done when" => {
+                goal.criteria.push(value.to_owned())
+            }
             "current state" | "state" => value.clone_into(&mut goal.state),
             "context" | "context docs" | "docs" => goal.docs.extend(list()),
             "archives reviewed" => goal.archives_reviewed = Some(value.eq_ignore_ascii_case("yes")),

@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::path::PathBuf;
 
+use serde_json::json;
 use seriatim_core::check;
 use seriatim_core::finding::has_errors;
 use seriatim_core::kind::Kind;
@@ -15,7 +16,6 @@ use seriatim_engine::hands::files::Expect;
 use seriatim_engine::hands::files::FileError;
 use seriatim_engine::hands::files::Write;
 use seriatim_flows::process::Start;
-use serde_json::json;
 
 use super::Asking;
 use crate::args::Context;
@@ -49,7 +49,9 @@ pub(super) fn run(context: &Context, command: &Process) -> Result<Exit> {
     let prepared = match given.kind {
         Kind::ProcessDefinition => create_instance(context, &session, &given, &command.input)?,
         _ if !command.input.is_empty() => {
-            return Err(CommandError::usage("--input goes with a definition; an instance has its inputs inside"));
+            return Err(CommandError::usage(
+                "--input goes with a definition; an instance has its inputs inside",
+            ));
         }
         _ => existing_instance(context, &session, &given)?,
     };
@@ -102,8 +104,10 @@ impl Given {
                     .hint("`seriatim run process` takes a process instance or a process definition"));
             }
             None => {
-                return Err(CommandError::usage(format!("{shown} is neither a process instance nor a definition"))
-                    .hint("an instance begins with `instance:`, a definition with `definition:`"));
+                return Err(CommandError::usage(format!(
+                    "{shown} is neither a process instance nor a definition"
+                ))
+                .hint("an instance begins with `instance:`, a definition with `definition:`"));
             }
         };
         let path =
@@ -116,15 +120,20 @@ impl Given {
         let root = &session.workspace.root;
         match self.path.strip_prefix(root) {
             Ok(path) => Ok(path.to_string_lossy().into_owned()),
-            Err(_) => Err(CommandError::usage(format!("{} is outside the workspace {}", self.shown, root.display()))
-                .hint("copy it into the workspace, or name another one with --workspace")),
+            Err(_) => Err(CommandError::usage(format!(
+                "{} is outside the workspace {}",
+                self.shown,
+                root.display()
+            ))
+            .hint("copy it into the workspace, or name another one with --workspace")),
         }
     }
 }
 
 /// A readable file that is broken: its findings, and nothing was changed.
 fn broken(context: &Context, shown: &str, checked: &check::Checked) -> CommandError {
-    let errors = checked.findings.iter().filter(|f| f.severity == seriatim_core::finding::Severity::Error).count();
+    let errors =
+        checked.findings.iter().filter(|f| f.severity == seriatim_core::finding::Severity::Error).count();
     if !context.ui.json {
         render::findings::to_stderr(shown, &checked.text, &checked.findings);
     }
@@ -150,11 +159,20 @@ fn existing_instance(context: &Context, session: &Session, given: &Given) -> Res
 }
 
 /// Creates an instance beside those that are there.
-fn create_instance(context: &Context, session: &Session, given: &Given, inputs: &[String]) -> Result<Prepared> {
+fn create_instance(
+    context: &Context,
+    session: &Session,
+    given: &Given,
+    inputs: &[String],
+) -> Result<Prepared> {
     let definition_path = given.inside(session)?;
     let (definition, _) = Definition::parse(&given.bytes);
     let Some(definition) = definition else {
-        return Err(broken(context, &given.shown, &check::file(&given.shown, &given.bytes, Some(given.kind))));
+        return Err(broken(
+            context,
+            &given.shown,
+            &check::file(&given.shown, &given.bytes, Some(given.kind)),
+        ));
     };
     let mut values = serde_json::Map::new();
     for pair in inputs {

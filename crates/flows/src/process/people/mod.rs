@@ -220,7 +220,7 @@ const SECURITY: [&str; 9] = [
     "credential",
     "password",
     "secret",
-    "authenticat",
+    "authentication",
     "authoriz",
     "authoris",
     "exploit",
