@@ -91,7 +91,8 @@ fn changes(git: &Git<'_>, since: &str, apart: &[String], limit_bytes: u64) -> Re
         limit
     };
     let files = counted.into_iter().cloned().map(change).collect();
-    Ok(Difference { files, diff: whole.text[..end].to_owned(), cut, leaks })
+    let waived = leaks::waived(&whole.text).iter().map(ToString::to_string).collect();
+    Ok(Difference { files, diff: whole.text[..end].to_owned(), cut, leaks, waived })
 }
 
 /// Whether a path is one of those apart, or below one that ends in `/`.

@@ -293,6 +293,9 @@ pub struct Difference {
     /// flow sees of it they are redacted.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub leaks: Vec<String>,
+    /// Those that a comment on their line declares to be none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub waived: Vec<String>,
 }
 
 /// How work is brought home.

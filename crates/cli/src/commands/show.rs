@@ -6,6 +6,7 @@ use seriatim_core::time::span_in_words;
 use seriatim_engine::drive::History;
 use seriatim_journal::RunInfo;
 use seriatim_journal::Store;
+use seriatim_journal::Tip;
 
 use crate::args::Context;
 use crate::error::CommandError;
@@ -40,74 +41,64 @@ pub(crate) fn run(context: &Context, command: &Show) -> Result<Exit> {
     let history = History::read(&store, &info)?;
     let tip = store.tip(info.id)?;
     let view = View::of(&store, info.clone())?;
-    let of = |name: &str| -> Vec<&Value> {
-        history.facts.iter().map(|f| &f.data).filter(|d| d["fact"] == name).collect()
-    };
-    let (steps, failed) = (of("step_ended"), of("attempt_failed"));
-    let (decisions, observations) = (of("decision"), of("observation"));
-    let (changes, errors) = (of("flow_changed"), of("error"));
     if context.ui.json {
-        let mut document = view.document();
-        if let Some(map) = document.as_object_mut() {
-            map.insert("started".into(), json!(info.started.to_string()));
-            map.insert("updated".into(), json!(info.updated.to_string()));
-            map.insert("entries".into(), json!(tip.entries));
-            map.insert("head".into(), json!(tip.head));
-            for (name, items) in [
-                ("steps", &steps),
-                ("failed_attempts", &failed),
-                ("decisions", &decisions),
-                ("observations", &observations),
-                ("flow_changes", &changes),
-                ("errors", &errors),
-            ] {
-                map.insert(name.into(), json!(items));
-            }
-        }
-        context.ui.document(&document);
+        context.ui.document(&document(&view, &tip, &history));
         return Ok(Exit::Good);
     }
+    tell(context, &info, &tip, &history);
+    context.ui.say("");
+    view.show(&context.ui, &workspace);
+    Ok(Exit::Good)
+}
+
+/// The facts of one name.
+fn of<'h>(history: &'h History, name: &str) -> Vec<&'h Value> {
+    history.facts.iter().map(|f| &f.data).filter(|d| d["fact"] == name).collect()
+}
+
+fn document(view: &View, tip: &Tip, history: &History) -> Value {
+    let mut document = view.document();
+    if let Some(map) = document.as_object_mut() {
+        map.insert("started".into(), json!(view.info.started.to_string()));
+        map.insert("updated".into(), json!(view.info.updated.to_string()));
+        map.insert("entries".into(), json!(tip.entries));
+        map.insert("head".into(), json!(tip.head));
+        for (name, fact) in [
+            ("steps", "step_ended"),
+            ("failed_attempts", "attempt_failed"),
+            ("decisions", "decision"),
+            ("observations", "observation"),
+            ("flow_changes", "flow_changed"),
+            ("errors", "error"),
+        ] {
+            map.insert(name.into(), json!(of(history, fact)));
+        }
+    }
+    document
+}
+
+fn tell(context: &Context, info: &RunInfo, tip: &Tip, history: &History) {
     let ui = &context.ui;
     ui.say(tone(Tone::Strong, &info.title));
     let state = if info.interrupted { "interrupted" } else { info.status.as_str() };
-    ui.say(format!(
-        "run {}  ·  {} v{}  ·  {state}  ·  begun {}",
-        info.name,
-        info.flow,
-        info.flow_version,
-        info.started.seconds()
-    ));
+    let (flow, version, begun) = (&info.flow, info.flow_version, info.started.seconds());
+    ui.say(format!("run {}  ·  {flow} v{version}  ·  {state}  ·  begun {begun}", info.name));
     ui.say(format!("{} entries, head {}\n", tip.entries, tip.head.short()));
+    let steps: Vec<Vec<String>> = of(history, "step_ended").into_iter().map(step_row).collect();
     if !steps.is_empty() {
-        ui.say(table(
-            &["step", "name", "status", "time", "attempt", "what came of it"],
-            &steps.iter().map(|s| step_row(s)).collect::<Vec<_>>(),
-        ));
+        ui.say(table(&["step", "name", "status", "time", "attempt", "what came of it"], &steps));
     }
-    section(context, "Attempts that failed", &failed, |f| {
-        format!(
-            "{} attempt {}: {} - {}",
-            text(f, "step"),
-            text(f, "attempt"),
-            text(&f["failure"], "class"),
-            text(&f["failure"], "message")
-        )
+    section(context, "Attempts that failed", &of(history, "attempt_failed"), |f| {
+        let (class, message) = (text(&f["failure"], "class"), text(&f["failure"], "message"));
+        format!("{} attempt {}: {class} - {message}", text(f, "step"), text(f, "attempt"))
     });
-    section(context, "Decisions", &decisions, |d| {
-        format!(
-            "{}  {}: {} - {} ({})",
-            text(d, "id"),
-            text(d, "subject"),
-            text(d, "outcome"),
-            text(d, "rationale"),
-            text(d, "actor")
-        )
+    section(context, "Decisions", &of(history, "decision"), |d| {
+        let (outcome, rationale) = (text(d, "outcome"), text(d, "rationale"));
+        format!("{}  {}: {outcome} - {rationale} ({})", text(d, "id"), text(d, "subject"), text(d, "actor"))
     });
-    section(context, "Changes of course", &changes, |c| format!("{} {}", text(c, "type"), text(c, "reason")));
-    section(context, "Errors", &errors, |e| text(e, "text"));
-    ui.say("");
-    view.show(ui, &workspace);
-    Ok(Exit::Good)
+    let changed = |c: &Value| format!("{} {}", text(c, "type"), text(c, "reason"));
+    section(context, "Changes of course", &of(history, "flow_changed"), changed);
+    section(context, "Errors", &of(history, "error"), |e| text(e, "text"));
 }
 
 fn section(context: &Context, title: &str, items: &[&Value], line: impl Fn(&Value) -> String) {

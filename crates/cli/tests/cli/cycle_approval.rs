@@ -56,6 +56,47 @@ fn cy_64_a_credential_that_was_taken_away_again_is_no_reason_any_more() {
 }
 
 #[test]
+fn cy_64_a_credential_that_a_comment_lets_pass_is_shown_at_the_approval() {
+    let line = "password = \"vK8#qLz2xWm9Tr4p\" # seriatim:allow-secret";
+    let project =
+        Project::new().actor(&format!("printf 'echo good morning\\n{line}\\n' >greet.sh; done_well"));
+    let asked = project.run(&[]).exits(3).says("Approval");
+    asked
+        .says("greet.sh:2 holds what looks like a secret")
+        .says("a comment on the line says that it is none");
+}
+
+// K-64
+#[test]
+fn k_64_without_a_usable_opinion_the_evidence_decides() {
+    let green = Project::new().judge("echo nonsense >\"$SERIATIM_REPORT\"");
+    green.run(&[]).exits(3).says("Approval");
+    assert_eq!(green.calls("judge"), 3);
+    let red = Project::new()
+        .planner(
+            "case $n in 1) step ;; *) say '{\"kind\": \"questions\", \"questions\": [\"How?\"]}' ;; esac",
+        )
+        .actor("echo other >greet.sh; done_well")
+        .judge("echo nonsense >\"$SERIATIM_REPORT\"");
+    red.run(&[]).exits(3).says("How?");
+    assert!(red.prompt("planner", 2).contains("1 failed: no good morning"));
+}
+
+// CY-92: what a hook refuses goes back to the Planner, and what it said with it.
+#[test]
+fn a_commit_that_a_hook_refuses_is_no_success() {
+    use std::os::unix::fs::PermissionsExt;
+    let project = Project::new();
+    project.env.file(".git/hooks/pre-commit", "#!/bin/sh\necho no ticket named >&2\nexit 1\n");
+    let hook = project.env.path(".git/hooks/pre-commit");
+    std::fs::set_permissions(&hook, std::fs::Permissions::from_mode(0o755)).unwrap();
+    project.run(&[("Approval", "commit", "")]).exits(3).says("Not committed").says("no ticket named");
+    assert_eq!((project.commits(), project.archive()), (vec!["Begin".to_owned()], vec![]));
+    project.resume(&[("Not committed", "changes", "")]).exits(3).says("Approval");
+    assert!(project.prompt("planner", 2).contains("no ticket named"));
+}
+
+#[test]
 fn a_judge_that_changes_files_is_not_believed() {
     let project = Project::new()
         .judge("case $n in 1) echo '# better' >>greet.sh ;; esac; say '{\"result\": \"PASS\"}'");

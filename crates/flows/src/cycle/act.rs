@@ -69,7 +69,7 @@ impl Course<'_> {
         let safe = self.cx.snapshot(vec![]).await.ok();
         let called = match self.consult(Role::Actor, words::step_brief(step)).await {
             Called::Over(end) => return Acted::Over(end),
-            Called::Report(report) => Ok(report),
+            Called::Report(report) => Ok(*report),
             Called::Failed(why) => Err(why),
         };
         let intact = self.check_document().await;
@@ -106,9 +106,16 @@ impl Course<'_> {
     }
 
     /// All that the cycle has changed so far.
-    pub(super) async fn work(&self, remarks: Vec<String>, lines: u64) -> Result<Done, Failure> {
+    pub(super) async fn work(&self, mut remarks: Vec<String>, lines: u64) -> Result<Done, Failure> {
         let base = self.base.clone().unwrap_or_default();
         let all = self.cx.changes(&base, self.apart(), DIFF_BYTES_MAX).await?;
+        // The comment came with the change, so a person should see what it lets through.
+        for waived in &all.waived {
+            let remark = format!("{waived}; a comment on the line says that it is none.");
+            if !remarks.contains(&remark) {
+                remarks.push(remark);
+            }
+        }
         Ok(Done { paths: paths(&all), diff: all.diff, leaks: all.leaks, remarks, lines })
     }
 

@@ -109,7 +109,7 @@ impl Course<'_> {
         let prompt = judge_prompt(step, &evidence, &work.diff);
         let opinion = match self.consult(Role::Judge, prompt).await {
             Called::Over(end) => return Err(end),
-            Called::Report(report) => Ok(report),
+            Called::Report(report) => Ok(*report),
             Called::Failed(why) => Err(why),
         };
         let intact = self.check_document().await;

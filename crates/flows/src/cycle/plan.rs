@@ -35,7 +35,7 @@ pub(super) enum Planning {
 
 /// What came of calling a role that may say what it lacks.
 pub(super) enum Called {
-    Report(Report),
+    Report(Box<Report>),
     Failed(String),
     /// A person stopped the cycle.
     Over(Ended),
@@ -125,7 +125,7 @@ impl Course<'_> {
                 Err(why) => return Called::Failed(why),
             };
             let Ok(Planned::ContextRequest(need)) = plan::read(&report.outputs) else {
-                return Called::Report(report);
+                return Called::Report(Box::new(report));
             };
             if let Some(end) = self.give_context(role, &need).await {
                 return Called::Over(end);

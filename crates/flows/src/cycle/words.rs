@@ -13,7 +13,7 @@ pub(super) fn goal(text: &str) -> Goal {
         let list = || value.split([',', ';']).map(|v| v.trim().to_owned()).filter(|v| !v.is_empty());
         match word.to_lowercase().as_str() {
             "success criteria" | "criteria" | "criterion" | "done when" => {
-                goal.criteria.push(value.to_owned())
+                goal.criteria.push(value.to_owned());
             }
             "current state" | "state" => value.clone_into(&mut goal.state),
             "context" | "context docs" | "docs" => goal.docs.extend(list()),
