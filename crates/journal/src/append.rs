@@ -110,6 +110,11 @@ struct Standing {
 }
 
 impl Standings {
+    /// The state of the database that they were read from; zero when they were not.
+    pub(crate) fn version(&self) -> i64 {
+        self.version
+    }
+
     /// Within a transaction: forgets everything if anybody else has written since.
     fn refresh(&mut self, session: &Session<'_>) -> Result<(), Error> {
         let version = session.one("PRAGMA data_version", [], |row| row.get(0))?;

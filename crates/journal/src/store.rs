@@ -161,6 +161,12 @@ impl Store {
         Ok(self.seen.replace(version) != version)
     }
 
+    /// Whether another connection may have written, by what the latest commit met. Costs nothing; what comes
+    /// after that commit is known to `changed` alone.
+    pub fn met_others(&self) -> bool {
+        self.standings.version() != self.seen.get()
+    }
+
     /// Ends the use of the store. The last process to do so moves the log into the database and removes it.
     pub fn close(self) -> Result<(), Error> {
         let Store { conn, path, lock, mode, .. } = self;

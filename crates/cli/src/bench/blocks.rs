@@ -75,6 +75,15 @@ pub(crate) struct Rates {
     pub(crate) limit: Vec<f64>,
 }
 
+impl Rates {
+    /// What share of the yardstick the work reached: the middle of the shares of neighbouring blocks, since a disk
+    /// may be twice as quick a second later.
+    pub(crate) fn ratio(&self) -> f64 {
+        let shares: Vec<f64> = self.work.iter().zip(&self.limit).map(|(work, limit)| work / limit).collect();
+        median(&shares)
+    }
+}
+
 /// Stops the work after each block of steps and takes one of the yardstick.
 pub(crate) struct Interleaved<'a> {
     yardstick: &'a mut Yardstick,
@@ -128,5 +137,12 @@ mod tests {
         assert_eq!(median(&[]), 0.0);
         assert_eq!(median(&[3.0, 1.0, 2.0]), 2.0);
         assert_eq!(median(&[4.0, 1.0, 2.0, 3.0]), 2.5);
+    }
+
+    #[test]
+    fn a_disk_that_changes_its_mood_does_not_change_the_ratio() {
+        let rates =
+            Rates { work: vec![80.0, 8.0, 8.0, 80.0, 9.0], limit: vec![100.0, 10.0, 10.0, 100.0, 100.0] };
+        assert_eq!(rates.ratio(), 0.8);
     }
 }

@@ -36,7 +36,7 @@ pub(crate) fn size(place: &Place, redactor: &Redactor, sizes: Sizes, show: &mut 
         one_after_the_other(place, &mut ground, &mut yardstick, &mut rates, entries / 2, sizes.steps(2_000))?;
         ground.close()?;
         // In commits of SQLite alone, so that a change of the disk's mood between the two does not count.
-        Ok(median(&rates.limit) / median(&rates.work))
+        Ok(1.0 / rates.ratio())
     };
     let short = cost(SHORT_ENTRIES)?;
     let long = cost(LONG_ENTRIES)?;

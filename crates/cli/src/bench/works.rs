@@ -110,7 +110,7 @@ pub(crate) fn w1(
     let (steps_per_s, limit_per_s) = (median(&rates.work), median(&rates.limit));
     Ok(W1 {
         steps_per_s,
-        ratio: steps_per_s / limit_per_s,
+        ratio: rates.ratio(),
         limit_per_s,
         syncs_per_step: commits as f64 / (steps * ROUNDS as u64) as f64,
         peak_rss_bytes: peak_rss_bytes(),
@@ -135,15 +135,14 @@ pub(crate) fn w2(
         let since = Instant::now();
         let leases = ground.begin(runs, &Plan { steps, ask: false })?;
         ground.drive_new(leases, &mut Instantly::new(&mut Unseen, place.interrupt()))?;
-        rates.work.push(per_second(runs, since));
+        rates.work.push(per_second(runs * steps, since));
     }
     let commits = ground.store.commits() - commits;
-    let (runs_per_s, limit_per_s) = (median(&rates.work), median(&rates.limit));
-    let steps_per_s = runs_per_s * steps as f64;
+    let (steps_per_s, limit_per_s) = (median(&rates.work), median(&rates.limit));
     Ok(W2 {
         steps_per_s,
-        runs_per_s,
-        ratio: steps_per_s / limit_per_s,
+        runs_per_s: steps_per_s / steps as f64,
+        ratio: rates.ratio(),
         limit_per_s,
         syncs_per_step: commits as f64 / (steps * runs * ROUNDS_AT_ONCE as u64) as f64,
         peak_rss_bytes: peak_rss_bytes(),

@@ -35,7 +35,9 @@ impl Driver<'_> {
     /// Takes in what other processes left for the runs that this one holds.
     pub(super) fn read_mail(&mut self) -> Result<(), Error> {
         let waits = self.live.values().any(|l| !l.open.is_empty() || l.news);
-        if !waits || !(self.store.changed()? || std::mem::take(&mut self.first_look)) {
+        // While one commit follows the other, each tells whether anybody else has written; asking costs more.
+        let told = self.live.values().any(|l| l.news) && !self.store.met_others();
+        if !waits || !(!told && self.store.changed()? || std::mem::take(&mut self.first_look)) {
             return Ok(());
         }
         let mut runs = self.store.signalled_runs()?;

@@ -17,6 +17,8 @@ mod open;
 #[cfg(test)]
 mod property;
 #[cfg(test)]
+mod standings;
+#[cfg(test)]
 mod support;
 #[cfg(test)]
 mod tamper;
