@@ -25,7 +25,7 @@ use crate::session::Session;
 const BUSY_WAIT: Duration = Duration::from_secs(5);
 
 /// Room for the pages of one commit of many runs: what does not fit is written twice.
-const CACHE_KIB: u32 = 8_192;
+const CACHE_KIB: u32 = 4_096;
 
 /// More than the statements there are.
 const STATEMENTS_MAX: usize = 64;

@@ -56,8 +56,10 @@ pub(crate) struct W1 {
 
 #[derive(Debug, Serialize)]
 pub(crate) struct W2 {
+    /// From the moment the first step begins.
     #[serde(serialize_with = "rate")]
     pub(crate) steps_per_s: f64,
+    /// From nothing to their end: created, leased, loaded and driven.
     #[serde(serialize_with = "rate")]
     pub(crate) runs_per_s: f64,
     #[serde(serialize_with = "fine")]

@@ -15,6 +15,7 @@ use seriatim_journal::Target;
 
 use super::Sizes;
 use super::blocks::COMMITS_MAX;
+use super::blocks::First;
 use super::blocks::Interleaved;
 use super::blocks::Rates;
 use super::blocks::Unseen;
@@ -42,10 +43,13 @@ use crate::workspace::now;
 const WARM_STEPS: u64 = 1_200;
 
 /// Into how many blocks a run is cut.
-const BLOCKS: u64 = 20;
+const BLOCKS: u64 = 40;
 
 /// How often each work is done; what is told is the middle.
 const ROUNDS: usize = 3;
+
+/// How often one run is, since a loaded disk needs many blocks.
+const ROUNDS_ALONE: usize = 5;
 
 /// How often many runs at once are, which takes a moment only.
 const ROUNDS_AT_ONCE: usize = 31;
@@ -103,7 +107,7 @@ pub(crate) fn w1(
     let steps = sizes.steps(1_000);
     let commits = ground.store.commits();
     let mut rates = Rates::default();
-    for _ in 0..ROUNDS {
+    for _ in 0..ROUNDS_ALONE {
         one_after_the_other(place, ground, yardstick, &mut rates, 0, steps)?;
     }
     let commits = ground.store.commits() - commits;
@@ -112,7 +116,7 @@ pub(crate) fn w1(
         steps_per_s,
         ratio: rates.ratio(),
         limit_per_s,
-        syncs_per_step: commits as f64 / (steps * ROUNDS as u64) as f64,
+        syncs_per_step: commits as f64 / (steps * ROUNDS_ALONE as u64) as f64,
         peak_rss_bytes: peak_rss_bytes(),
         steps,
     })
@@ -129,19 +133,20 @@ pub(crate) fn w2(
     reset_peak_rss();
     let (steps, runs) = (sizes.steps(10), sizes.runs(200));
     let commits = ground.store.commits();
-    let mut rates = Rates::default();
+    let (mut rates, mut whole) = (Rates::default(), vec![]);
     for _ in 0..ROUNDS_AT_ONCE {
         rates.limit.push(yardstick.block(runs * steps)?);
-        let since = Instant::now();
+        let (since, mut first) = (Instant::now(), First::default());
         let leases = ground.begin(runs, &Plan { steps, ask: false })?;
-        ground.drive_new(leases, &mut Instantly::new(&mut Unseen, place.interrupt()))?;
-        rates.work.push(per_second(runs * steps, since));
+        ground.drive_new(leases, &mut Instantly::new(&mut first, place.interrupt()))?;
+        rates.work.push(per_second(runs * steps, first.at.unwrap_or(since)));
+        whole.push(per_second(runs, since));
     }
     let commits = ground.store.commits() - commits;
     let (steps_per_s, limit_per_s) = (median(&rates.work), median(&rates.limit));
     Ok(W2 {
         steps_per_s,
-        runs_per_s: steps_per_s / steps as f64,
+        runs_per_s: median(&whole),
         ratio: rates.ratio(),
         limit_per_s,
         syncs_per_step: commits as f64 / (steps * runs * ROUNDS_AT_ONCE as u64) as f64,
