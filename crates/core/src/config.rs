@@ -104,6 +104,8 @@ impl Comparator {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Gate {
     pub command: Vec<String>,
+    /// A smaller run, for when the whole one crashed instead of failing; `{files}` stands for the changed files.
+    pub subset: Vec<String>,
     pub timeout_ms: Option<u64>,
     /// A regular expression on the output that says why it failed.
     pub expect: Option<String>,
@@ -142,6 +144,14 @@ pub struct Config {
     /// Regular expressions for secrets that only this workspace knows.
     pub redact: Vec<String>,
     pub process: Process,
+    pub cycle: Cycle,
+}
+
+/// `[cycle]`: what cycles need beyond their documents.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Cycle {
+    /// The command that is run for every alert; the alert's name and a sentence are its last two arguments.
+    pub alert: Vec<String>,
 }
 
 impl Config {

@@ -113,13 +113,13 @@ pub struct Assignment {
     /// A dry run: the agent works in a disposable copy, and what it would have written is only told.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub rehearsal: bool,
-    /// The end of what the agent wrote to its output is wanted beside its report.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub transcript: bool,
+    /// Forbidden commands, as regular expressions: what the agent's output shows of them is told beside its report.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub forbidden: Vec<String>,
 }
 
-/// Where a report carries the end of the agent's output.
-pub const TRANSCRIPT: &str = "output";
+/// Where a report carries the forbidden commands that the agent's output shows.
+pub const FORBIDDEN: &str = "forbidden_commands";
 
 /// Where a report of a dry run tells what would have been written.
 pub const WOULD_WRITE: &str = "would_write";

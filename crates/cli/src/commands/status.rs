@@ -1,17 +1,24 @@
 //! `seriatim status`
 
+use std::collections::BTreeMap;
+
 use serde::Serialize;
 use seriatim_core::time::span_in_words;
+use seriatim_engine::drive::History;
 use seriatim_journal::Filter;
 use seriatim_journal::RunInfo;
+use seriatim_journal::Store;
 
 use crate::args::Context;
 use crate::error::CommandError;
 use crate::error::Result;
 use crate::exit::Exit;
+use crate::render;
 use crate::render::run::View;
 use crate::render::table::cut;
 use crate::render::table::table;
+use crate::ui::Tone;
+use crate::ui::tone;
 use crate::workspace::Workspace;
 use crate::workspace::now;
 
@@ -37,6 +44,8 @@ struct Row<'a> {
     started: String,
     waiting_for: &'a str,
     interrupted: bool,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    alerts: Vec<String>,
 }
 
 #[derive(Serialize)]
@@ -66,6 +75,10 @@ pub(crate) fn run(context: &Context, command: &Status) -> Result<Exit> {
     for problem in &listing.unreadable {
         ui.warn(format!("a run cannot be read: {problem}"));
     }
+    let alerts = match &store {
+        Some(store) => alerts(store, &listing.runs)?,
+        None => BTreeMap::new(),
+    };
     if ui.json {
         let rows = listing.runs.iter().map(|r| Row {
             run: &r.name,
@@ -75,6 +88,7 @@ pub(crate) fn run(context: &Context, command: &Status) -> Result<Exit> {
             started: r.started.to_string(),
             waiting_for: &r.waiting_for,
             interrupted: r.interrupted,
+            alerts: alerts.get(&r.name).cloned().unwrap_or_default(),
         });
         ui.document(&Document { runs: rows.collect() });
         return Ok(Exit::Good);
@@ -98,7 +112,24 @@ pub(crate) fn run(context: &Context, command: &Status) -> Result<Exit> {
     if listing.runs.len() > shown {
         ui.say(format!("... and {} more (--all)", listing.runs.len() - shown));
     }
+    for (run, alerts) in &alerts {
+        for alert in alerts {
+            ui.say(format!("{} {run}: {alert}", tone(Tone::Attention, "alert:")));
+        }
+    }
     Ok(Exit::Good)
+}
+
+/// What a person should hear of in the cycles that are not over, by run.
+fn alerts(store: &Store, runs: &[RunInfo]) -> Result<BTreeMap<String, Vec<String>>> {
+    let mut found = BTreeMap::new();
+    for info in runs.iter().filter(|r| r.flow == "cycle" && !r.status.is_finished()) {
+        let alerts = render::run::alerts(&History::read(store, info)?.facts);
+        if !alerts.is_empty() {
+            found.insert(info.name.clone(), alerts);
+        }
+    }
+    Ok(found)
 }
 
 fn state(run: &RunInfo) -> String {

@@ -43,7 +43,22 @@ pub(crate) struct View {
     pub(crate) open: Vec<(Open, Question)>,
     pub(crate) findings: Vec<FileFindings>,
     pub(crate) files: Vec<String>,
+    /// What a person should hear of.
+    pub(crate) alerts: Vec<String>,
     pub(crate) exit: Exit,
+}
+
+/// The alerts among the facts of a run, each once.
+pub(crate) fn alerts(facts: &[Fact]) -> Vec<String> {
+    let mut alerts: Vec<String> = vec![];
+    for fact in facts.iter().map(|f| &f.data).filter(|d| d["fact"] == "alert") {
+        let text = |key: &str| fact[key].as_str().unwrap_or_default();
+        let alert = format!("{}: {}", text("alert"), text("why"));
+        if !alerts.contains(&alert) {
+            alerts.push(alert);
+        }
+    }
+    alerts
 }
 
 /// The open questions of a run, or of all.
@@ -94,6 +109,7 @@ impl View {
             open,
             findings: vec![],
             files: vec![],
+            alerts: alerts(&history.facts),
             exit: Exit::Waiting,
             info,
         };
@@ -133,6 +149,7 @@ impl View {
             "message": self.message,
             "findings": findings,
             "files": self.files,
+            "alerts": self.alerts,
         })
     }
 
@@ -165,6 +182,9 @@ impl View {
         };
         let state = if self.info.interrupted { "interrupted" } else { self.info.status.as_str() };
         ui.say(format!("\n{} {}", tone(tone_of_exit, format!("{state}:")), self.message));
+        for alert in &self.alerts {
+            ui.say(format!("{} {alert}", tone(Tone::Attention, "alert:")));
+        }
         for file in self.files.iter().take(FILES_SHOWN) {
             ui.tell(format!("  {}", tone(Tone::Faint, file)));
         }

@@ -28,7 +28,9 @@ fn cy_73_pass_against_a_red_linter_is_insufficient_and_the_green_tests_are_named
     let project = Project::new().gate("lint", "echo greet.sh:1 is not quoted; exit 1");
     is_insufficient(&project, "greet.sh:1 is not quoted");
     assert!(
-        project.prompt("planner", 2).contains("Green: Existing Tests, Credentials, Authorization, Scope."),
+        project
+            .prompt("planner", 2)
+            .contains("Green: Existing Tests, Planned changes, Credentials, Authorization, Scope."),
         "{}",
         project.prompt("planner", 2)
     );

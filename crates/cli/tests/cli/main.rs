@@ -19,6 +19,8 @@ mod cycle_course;
 #[cfg(test)]
 mod cycle_limits;
 #[cfg(test)]
+mod cycle_roles;
+#[cfg(test)]
 mod deadlines;
 #[cfg(test)]
 mod documents;

@@ -16,6 +16,7 @@ use super::Agent;
 use super::Budget;
 use super::Comparator;
 use super::Config;
+use super::Cycle;
 use super::Gate;
 use super::Kind;
 use super::Process;
@@ -29,8 +30,8 @@ const TABLES: [&str; 9] =
     ["agents", "gates", "redact", "process", "roadmap", "cycle", "actions", "guard", "paths"];
 const AGENT_FIELDS: [&str; 9] =
     ["kind", "argv", "script", "timeout", "grace", "env", "model", "fallback", "budget"];
-const GATE_FIELDS: [&str; 8] =
-    ["command", "timeout", "expect", "within", "env", "value", "threshold", "comparator"];
+const GATE_FIELDS: [&str; 9] =
+    ["command", "subset", "timeout", "expect", "within", "env", "value", "threshold", "comparator"];
 const KINDS: [&str; 7] = ["command", "claude", "codex", "gemini", "opencode", "scripted", "human"];
 
 /// The whole file.
@@ -53,6 +54,7 @@ pub(super) fn config(reader: &mut Reader<'_>, table: &DeTable<'_>) -> Config {
             }
             "redact" => config.redact = redact(reader, &section),
             "process" => config.process = process(reader, &section),
+            "cycle" => config.cycle = cycle(reader, &section),
             // The rooms of the dialects read these themselves.
             _ => {}
         }
@@ -195,6 +197,7 @@ fn gate(reader: &mut Reader<'_>, section: &Section<'_>) -> Option<Gate> {
     }
     let gate = Gate {
         command: vec![],
+        subset: reader.argv(section, "subset").unwrap_or_default(),
         timeout_ms: reader.deadline(section, "timeout"),
         expect: expect.map(|expect| expect.value),
         within: within(reader, section),
@@ -271,6 +274,11 @@ fn compiles(
             None
         }
     }
+}
+
+fn cycle(reader: &mut Reader<'_>, section: &Section<'_>) -> Cycle {
+    reader.only(section, &["alert"]);
+    Cycle { alert: reader.argv(section, "alert").unwrap_or_default() }
 }
 
 fn process(reader: &mut Reader<'_>, section: &Section<'_>) -> Process {

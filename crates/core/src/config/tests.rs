@@ -57,6 +57,7 @@ fn every_field_is_read() {
         within = "crates/core"
         env = ["CI"]
         value = "TOTAL.*?([0-9.]+)%"
+        subset = ["cargo", "test", "{files}"]
         threshold = 80.5
         comparator = ">="
 
@@ -71,6 +72,7 @@ fn every_field_is_read() {
         [roadmap]
         push = false
         [cycle]
+        alert = ["notify"]
         [actions.review]
         anything = 1
         [guard]
@@ -93,6 +95,7 @@ fn every_field_is_read() {
     assert_eq!(config.agents["reviewer"], Agent::new(Kind::Human));
     let coverage = Gate {
         command: vec!["cargo".into(), "llvm-cov".into()],
+        subset: vec!["cargo".into(), "test".into(), "{files}".into()],
         timeout_ms: Some(1_200_000),
         expect: Some("assertion (failed|`left == right`)".into()),
         within: Some("crates/core".into()),
@@ -103,6 +106,7 @@ fn every_field_is_read() {
     };
     assert_eq!(config.gates["coverage"], coverage);
     assert_eq!(config.redact, ["corp-[0-9a-f]{32}"]);
+    assert_eq!(config.cycle.alert, ["notify"]);
     assert_eq!(config.process.principles.as_deref(), Some("docs/principles.md"));
     assert_eq!((config.process.progress_every, config.process.actor.as_str()), (5, "ai:reviewer"));
     let journalled = serde_json::to_string(&config).unwrap();

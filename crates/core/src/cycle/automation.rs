@@ -11,6 +11,7 @@ use serde::Serialize;
 
 use super::Limits;
 use super::Risk;
+use super::Role;
 use super::archive;
 use super::archive::Suffix;
 use super::document;
@@ -95,6 +96,16 @@ impl Gates {
     /// switched off (CY-84).
     pub fn approval_before(&self, risk: Risk) -> bool {
         risk == Risk::High || self.risks.get(&risk).is_some_and(|gate| gate.approval_before)
+    }
+
+    /// How many minutes one attempt of a role may take, where that is limited.
+    pub fn minutes(&self, role: Role) -> Option<u32> {
+        match role {
+            Role::Human => None,
+            Role::Planner => self.planner_minutes,
+            Role::Actor => self.actor_minutes,
+            Role::Judge => self.judge_minutes,
+        }
     }
 }
 

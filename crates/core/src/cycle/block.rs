@@ -91,9 +91,9 @@ impl fmt::Display for Mark {
 
 /// Who may say what, and who may come next (CY-82, K-59, K-63). A person's answers and approvals have no result
 /// of their own and are `INIT`: an answer goes back to the Planner, the approval of a risky step on to the Actor,
-/// and the approval of the work to the Judge, who commits.
+/// and the approval of the work to the Judge, who commits. After a stop it is a person's turn again.
 const PERMITTED: &[(Role, Mark, &[Role])] = &[
-    (Role::Human, Mark::Init, &[Role::Planner, Role::Actor, Role::Judge]),
+    (Role::Human, Mark::Init, &[Role::Planner, Role::Actor, Role::Judge, Role::Human]),
     (Role::Planner, Mark::PlanCreated, &[Role::Actor, Role::Human]),
     (Role::Planner, Mark::PlanUpdated, &[Role::Actor, Role::Human]),
     (Role::Actor, Mark::Success, &[Role::Judge]),

@@ -3,8 +3,9 @@
 use std::path::Path;
 use std::path::PathBuf;
 
-use serde_json::Value;
+use serde_json::json;
 use seriatim_core::config::Agent;
+use seriatim_core::cycle::forbidden;
 use seriatim_core::failure::Class;
 use seriatim_core::failure::Failure;
 use seriatim_core::report;
@@ -13,7 +14,7 @@ use seriatim_core::report::Report;
 use seriatim_core::report::Status;
 use seriatim_core::time::span_in_words;
 use seriatim_flows::request::Assignment;
-use seriatim_flows::request::TRANSCRIPT;
+use seriatim_flows::request::FORBIDDEN;
 
 use super::REPORT_BYTES_MAX;
 use super::demand;
@@ -76,9 +77,7 @@ pub(super) fn attempt(
         }
         let ended = hands.processes.run(&spawn, watch).map_err(|e| not_started(&e))?;
         let mut report = judge_attempt(hands, assignment, agent, &desk, &ended)?;
-        if assignment.transcript {
-            report.unknown.insert(TRANSCRIPT.to_owned(), Value::String(tail(&ended.tail)));
-        }
+        tell_forbidden(&mut report, &assignment.forbidden, &ended);
         if !assignment.rehearsal {
             return Ok(report);
         }
@@ -88,6 +87,24 @@ pub(super) fn attempt(
     // The desk may hold what must not be kept (a token in a report): it is cleared whatever happened.
     let _ = remove_all(hands.files.as_ref(), &desk.folder);
     result
+}
+
+/// The time that an attempt has: the agent's, or less where the brief says so.
+fn time_ms(agent: &Agent, brief: &Brief) -> u64 {
+    brief.limits.timeout_ms.map_or(agent.timeout_ms, |limit| limit.min(agent.timeout_ms))
+}
+
+/// Looks for forbidden commands in all of the output that is kept, and tells those alone: the output itself is no
+/// part of a report.
+fn tell_forbidden(report: &mut Report, patterns: &[String], ended: &Ended) {
+    if patterns.is_empty() {
+        return;
+    }
+    let texts = [ended.stdout.clone(), ended.stderr.clone(), ended.tail.clone()];
+    let mut shown: Vec<String> = forbidden::find(&texts, patterns).into_iter().map(|hit| hit.text).collect();
+    shown.sort();
+    shown.dedup();
+    report.unknown.insert(FORBIDDEN.to_owned(), json!(shown));
 }
 
 fn storage(error: &FileError) -> Failure {
@@ -109,7 +126,7 @@ fn lay(
     remove_all(hands.files.as_ref(), &desk.folder)?;
     let mut brief = assignment.brief.clone();
     brief.run = job.run_name.clone();
-    brief.limits.timeout_ms = Some(agent.timeout_ms);
+    brief.limits.timeout_ms = Some(time_ms(agent, &brief));
     let json = serde_json::to_vec_pretty(&brief).unwrap_or_default();
     hands.files.write(&desk.brief, &json, Write::REBUILDABLE.mode(0o600))?;
     Ok(brief)
@@ -128,7 +145,7 @@ fn spawn(hands: &Hands, job: &Job, brief: &Brief, agent: &Agent, argv: &[String]
         ("SERIATIM_ATTEMPT".to_owned(), brief.attempt.to_string()),
     ]);
     spawn.stdin = Input::Bytes(brief.prompt.clone().into_bytes());
-    spawn.deadline_ms = Some(agent.timeout_ms);
+    spawn.deadline_ms = Some(time_ms(agent, brief));
     spawn.grace_ms = agent.grace_ms;
     spawn.overflow = Some(hands.outputs.join(format!("{}.log", job.file_name())));
     spawn
@@ -148,7 +165,7 @@ fn judge_attempt(
     };
     match ended.how {
         How::Deadline => {
-            let time = span_in_words(agent.timeout_ms);
+            let time = span_in_words(time_ms(agent, &assignment.brief));
             return Err(fail(
                 Class::AgentDeadline,
                 format!("it did not finish within {time} and was stopped"),

@@ -20,8 +20,8 @@ use super::plan::Called;
 use super::words;
 use crate::registry::Ended;
 use crate::request::Difference;
+use crate::request::FORBIDDEN;
 use crate::request::FileChange;
-use crate::request::TRANSCRIPT;
 
 /// How much of a diff goes into the document.
 const DIFF_BYTES_MAX: u64 = 256 << 10;
@@ -147,7 +147,8 @@ impl Course<'_> {
             return Some(Blocker::Adjustable(why.clone()));
         }
         let mut said = vec![report.summary.clone()];
-        said.extend(report.unknown.get(TRANSCRIPT).and_then(Value::as_str).map(str::to_owned));
+        let shown = report.unknown.get(FORBIDDEN).and_then(Value::as_array);
+        said.extend(shown.into_iter().flatten().filter_map(Value::as_str).map(str::to_owned));
         let planned: Vec<&String> = step.commands.iter().chain(&self.approved_commands).collect();
         let hits = forbidden::find(&said, &self.limits.forbidden);
         if let Some(hit) = hits.iter().find(|h| !planned.iter().any(|p| **p == h.text)) {

@@ -9,6 +9,7 @@ use seriatim_core::cycle::archive;
 use seriatim_core::cycle::automation::Automation;
 use seriatim_core::cycle::automation::Gates;
 use seriatim_core::cycle::automation::Names;
+use seriatim_core::cycle::block;
 use seriatim_core::cycle::block::Block;
 use seriatim_core::cycle::block::Mark;
 use seriatim_core::cycle::block::Role;
@@ -17,6 +18,7 @@ use seriatim_core::cycle::document::Prefix;
 use seriatim_core::cycle::document::Stage;
 use seriatim_core::cycle::goal::Goal;
 use seriatim_core::cycle::limits::Limits;
+use seriatim_core::failure::Class;
 use seriatim_core::hash::Hash;
 use seriatim_core::question::Answer;
 use seriatim_core::question::Question;
@@ -29,7 +31,9 @@ use super::people;
 use crate::Cx;
 use crate::registry::End;
 use crate::registry::Ended;
+use crate::request::Done;
 use crate::request::Expect;
+use crate::request::Text;
 use crate::request::WriteFile;
 
 pub(super) struct Course<'c> {
@@ -40,6 +44,8 @@ pub(super) struct Course<'c> {
     pub(super) rules: Gates,
     names: Names,
     pub(super) number: u32,
+    /// How many earlier cycles the archive holds.
+    pub(super) archived: usize,
     /// The document as the engine wrote it.
     text: String,
     stages: u32,
@@ -73,7 +79,7 @@ impl<'c> Course<'c> {
     /// Opens a cycle: the document must be clear, or is put away first (CY-23).
     pub(super) async fn open(cx: &'c Cx, start: Start) -> Result<Course<'c>, Ended> {
         let mut course = Course::new(cx, start).await;
-        let found = cx.read(DOCUMENT).await.map(|t| t.text).unwrap_or_default();
+        let found = read_twice(cx, DOCUMENT).await.map(|t| t.text).unwrap_or_default();
         if !document::is_clear(&found) {
             let answer = cx.ask(people::occupied()).await;
             if answer.choice != "approve" {
@@ -103,16 +109,17 @@ impl<'c> Course<'c> {
     /// The course of a cycle that was stopped, for its epilogue.
     pub(super) async fn reopen(cx: &'c Cx, start: Start) -> Result<Course<'c>, Ended> {
         let mut course = Course::new(cx, start).await;
-        course.text = cx.read(DOCUMENT).await.map(|t| t.text).unwrap_or_default();
+        course.text = read_twice(cx, DOCUMENT).await.map(|t| t.text).unwrap_or_default();
         // A pause has put this number into the archive already, so the document itself says which one it is.
         course.number = document_number(&course.text).unwrap_or(course.number);
+        course.stages = u32::try_from(block::read_all(&course.text).len()).unwrap_or(u32::MAX);
         Ok(course)
     }
 
     async fn new(cx: &'c Cx, start: Start) -> Course<'c> {
         let now = cx.now().await;
         let text = match &start.automation {
-            Some(path) => cx.read(path).await.map(|t| t.text).unwrap_or_default(),
+            Some(path) => read_twice(cx, path).await.map(|t| t.text).unwrap_or_default(),
             None => String::new(),
         };
         let (automation, findings) = Automation::parse(text.as_bytes());
@@ -128,6 +135,7 @@ impl<'c> Course<'c> {
             rules: automation.gates,
             names: automation.names,
             number: archive::next_number(archived.iter().map(String::as_str)),
+            archived: archived.len(),
             text: String::new(),
             stages: 0,
             goal: Goal::default(),
@@ -154,10 +162,6 @@ impl<'c> Course<'c> {
         self.cx.record(&fact);
     }
 
-    pub(super) fn alert(&self, name: &str, why: &str) {
-        self.fact(json!({"fact": "alert", "alert": name, "why": why, "cycle": self.number}));
-    }
-
     /// Asks a person: one of the four checkpoints, and the loop counts as looked at.
     pub(super) async fn ask(&mut self, question: Question) -> Answer {
         let answer = self.cx.ask(question).await;
@@ -165,19 +169,6 @@ impl<'c> Course<'c> {
         self.last_human = self.cx.now().await;
         self.alerted_duration = false;
         answer
-    }
-
-    /// Too long without a person is worth an alert, once (CY-86).
-    pub(super) async fn watch_time(&mut self) {
-        let now = self.cx.now().await;
-        let limit_ms = u64::from(self.limits.minutes) * 60_000;
-        if !self.alerted_duration && now.since_ms(self.last_human) > limit_ms {
-            self.alerted_duration = true;
-            self.alert(
-                "Duration Exceeded",
-                &format!("more than {} minutes without a person", self.limits.minutes),
-            );
-        }
     }
 
     /// Appends a stage. Bytes that were there before must be as they were; a change by anybody else is put on record
@@ -195,7 +186,7 @@ impl<'c> Course<'c> {
 
     /// Whether the document still is what the engine wrote; if not, it is written anew.
     pub(super) async fn check_document(&mut self) -> bool {
-        let found = self.cx.read(DOCUMENT).await.map(|t| t.text).unwrap_or_default();
+        let found = read_twice(self.cx, DOCUMENT).await.map(|t| t.text).unwrap_or_default();
         if found == self.text {
             return true;
         }
@@ -255,7 +246,7 @@ impl<'c> Course<'c> {
 
     /// Keeps what there is under the name of an incomplete cycle, and clears the document.
     pub(super) async fn keep_incomplete(&mut self, why: &str) -> String {
-        self.text.push_str(&format!("\n---\n\n## Stopped\n\n{why}\n"));
+        self.append_human("Stopped", why, Role::Human).await;
         let path = self.archive(archive::Suffix::Incomplete).await;
         self.clear().await;
         self.fact(json!({"fact": "cycle_ended", "cycle": self.number, "end": "incomplete"}));
@@ -270,6 +261,14 @@ impl<'c> Course<'c> {
     /// Everything that is not part of the change: papers, and what the checks left behind.
     pub(super) fn apart(&self) -> Vec<String> {
         self.papers().into_iter().chain(self.by_products.iter().cloned()).collect()
+    }
+}
+
+/// Reads a file, and once more when that did not succeed although it is there (CY-66).
+pub(super) async fn read_twice(cx: &Cx, path: &str) -> Done<Text> {
+    match cx.read(path).await {
+        Err(failure) if failure.class != Class::MissingArtifact => cx.read(path).await,
+        other => other,
     }
 }
 

@@ -6,6 +6,7 @@ use seriatim_core::cycle::docs;
 use seriatim_core::cycle::docs::Refused;
 
 use super::course::Course;
+use super::course::read_twice;
 
 /// A longer document is given only as far as this.
 const DOCUMENT_BYTES_MAX: usize = 64 << 10;
@@ -16,11 +17,13 @@ impl Course<'_> {
         self.diet.clear();
         let mut paths: Vec<String> = self.goal.docs.iter().filter_map(|name| canonical(name)).collect();
         paths.dedup();
-        let there = self.cx.look(paths.clone()).await;
+        let folders: Vec<String> = paths.iter().map(|path| split(path).0.to_owned()).collect();
+        // Only true files are listed: a link could bring in a document under the name of another (E-39).
+        let listed = self.cx.survey(folders, vec![]).await.folders;
         let mut refused = vec![];
-        for (path, there) in paths.into_iter().zip(there) {
-            if !there {
-                refused.push(format!("`{path}` does not exist"));
+        for (path, names) in paths.into_iter().zip(listed) {
+            if !names.iter().any(|name| name == split(&path).1) {
+                refused.push(format!("`{path}` does not exist, or is a link to something else"));
             } else if let Err(why) = self.put_on_diet(&path) {
                 refused.push(why.to_string());
             }
@@ -46,12 +49,17 @@ impl Course<'_> {
     /// A prompt with the documents of its role. The Actor has none: the step is all that it is given (CY-14).
     pub(super) async fn with_documents(&self, role: Role, mut prompt: String) -> String {
         for path in self.diet.get(&role).into_iter().flatten() {
-            let Ok(document) = self.cx.read(path).await else { continue };
+            let Ok(document) = read_twice(self.cx, path).await else { continue };
             let end = document.text.floor_char_boundary(DOCUMENT_BYTES_MAX);
             prompt.push_str(&format!("\n## Document {path}\n{}\n", &document.text[..end]));
         }
         prompt
     }
+}
+
+/// The folder and the name.
+fn split(path: &str) -> (&str, &str) {
+    path.rsplit_once('/').unwrap_or(("", path))
 }
 
 /// The one path of a document, however a person named it; nothing for what is no document of the diet (E-39).

@@ -28,6 +28,10 @@ impl Course<'_> {
         }
         let refused = self.choose_diet().await;
         let mut body = words::goal_text(&self.goal);
+        if self.archived > 0 && self.goal.archives_reviewed.is_none() {
+            // It is on record either way, and asks for nothing (CY-24, K-98).
+            body.push_str("\n\nEarlier cycles were looked at: not said");
+        }
         if !refused.is_empty() {
             body.push_str(&format!("\n\nNot given to the roles:\n{}", document::bullets(&refused)));
         }
@@ -36,7 +40,7 @@ impl Course<'_> {
     }
 
     async fn ask_goal(&mut self, vague: Option<(&str, &[String])>) -> Result<Option<String>, Ended> {
-        let answer = self.ask(people::goal(vague)).await;
+        let answer = self.ask(people::goal(vague, self.archived)).await;
         match answer.choice.as_str() {
             "provide_input" => Ok(answer.text),
             _ => {

@@ -7,47 +7,15 @@ use seriatim_core::cycle::block::Mark;
 use seriatim_core::cycle::block::Role;
 use seriatim_core::cycle::bypass;
 use seriatim_core::cycle::plan::PlanStep;
-use seriatim_core::hash::Hash;
 
-use super::Gate;
 use super::act::Done;
+use super::battery::Evidence;
 use super::course::Course;
 use super::course::one_line;
 use super::deliver::Approved;
 use super::plan::Called;
 use super::words;
-use crate::Cx;
 use crate::registry::Ended;
-use crate::request::Command;
-
-/// How much of a red check goes to the Planner.
-const OUTPUT_BYTES_MAX: usize = 4000;
-
-/// One check and what it found.
-#[derive(Clone)]
-pub(super) struct Evidence {
-    pub(super) name: String,
-    pub(super) green: bool,
-    pub(super) words: String,
-    pub(super) hash: Option<Hash>,
-    /// There is no such check in this project.
-    pub(super) absent: bool,
-}
-
-impl Evidence {
-    fn of(name: &str, green: bool, words: String) -> Evidence {
-        Evidence { name: name.to_owned(), green, words, hash: None, absent: false }
-    }
-
-    /// The result in one word.
-    fn result(&self) -> &'static str {
-        match (self.absent, self.green) {
-            (true, _) => "none",
-            (false, true) => "green",
-            (false, false) => "red",
-        }
-    }
-}
 
 /// The battery, and the verdict that follows from it and the Judge's opinion.
 pub(super) struct Judged {
@@ -63,7 +31,6 @@ impl Course<'_> {
     pub(super) async fn evaluate(&mut self, step: &PlanStep, mut work: Done) -> Approved {
         loop {
             self.iterations += 1;
-            self.loops_since_human += 1;
             let judged = match self.judge(step, &work).await {
                 Ok(judged) => judged,
                 Err(end) => return Approved::Stopped(end),
@@ -72,9 +39,7 @@ impl Course<'_> {
                 "fact": "judged", "cycle": self.number, "pass": judged.pass,
                 "evidence": judged.evidence.iter().map(|e| json!({"check": e.name, "green": e.green, "hash": e.hash})).collect::<Vec<_>>(),
             }));
-            if self.loops_since_human >= 3 {
-                self.alert("Stuck Cycles", "three loops or more without a person");
-            }
+            self.count_loop().await;
             if !judged.pass {
                 self.insufficient += 1;
                 self.blockers.push(one_line(&judged.diagnostics));
@@ -99,6 +64,7 @@ impl Course<'_> {
     async fn judge(&mut self, step: &PlanStep, work: &Done) -> Result<Judged, Ended> {
         let mut evidence = self.battery_on(work).await;
         let tree = self.tree().await;
+        evidence.push(planned(step, work));
         evidence.push(leak_check(&work.leaks));
         let tell_tales = bypass::find(&work.diff);
         let told: Vec<String> =
@@ -153,51 +119,8 @@ impl Course<'_> {
         Ok(Judged { evidence, pass, diagnostics, tree })
     }
 
-    async fn tree(&self) -> String {
+    pub(super) async fn tree(&self) -> String {
         self.cx.stand().await.map(|s| s.tree).unwrap_or_default()
-    }
-
-    /// Runs the battery. What it leaves behind is no part of the work; a check that changes the work itself is red,
-    /// since what was checked is then not what would be committed.
-    async fn battery_on(&mut self, work: &Done) -> Vec<Evidence> {
-        let before = self.tree().await;
-        let mut evidence = self.battery().await;
-        let (touched, left): (Vec<String>, Vec<String>) =
-            self.changed_since(&before).await.into_iter().partition(|path| work.paths.contains(path));
-        self.by_products.extend(left);
-        if !touched.is_empty() {
-            let words = format!("a check changed files of the step: {}", touched.join(", "));
-            evidence.push(Evidence::of("Checks", false, words));
-        }
-        evidence
-    }
-
-    /// The checks of the configuration, side by side; each is run by the engine.
-    async fn battery(&mut self) -> Vec<Evidence> {
-        let names =
-            [("tests", "Existing Tests"), ("lint", "Linter/Formatter"), ("security", "Security Scans")];
-        let mut found = Vec::new();
-        let mut branches = Vec::new();
-        for (key, name) in names {
-            match self.start.gates.get(key) {
-                Some(gate) => {
-                    let mut gate = gate.clone();
-                    if key == "tests" {
-                        gate.timeout_ms = gate.timeout_ms.or(self.rules.test_timeout_ms);
-                    }
-                    branches.push((key.to_owned(), (name.to_owned(), gate)));
-                }
-                None => {
-                    let words = "no such check is configured".to_owned();
-                    found.push(Evidence { absent: true, ..Evidence::of(name, true, words) });
-                }
-            }
-        }
-        found.extend(
-            self.cx.par(3, branches, |cx, (name, gate)| async move { run_gate(&cx, name, gate).await }).await,
-        );
-        found.sort_by_key(|e| names.iter().position(|(_, name)| *name == e.name));
-        found
     }
 
     async fn write_verdict(&mut self, judged: &Judged, next: Role) {
@@ -219,44 +142,20 @@ impl Course<'_> {
     }
 }
 
-/// Runs a gate. One that crashed instead of failing is run once more (CY-68).
-async fn run_gate(cx: &Cx, name: String, gate: Gate) -> Evidence {
-    let command =
-        Command { argv: gate.argv, env: gate.env, timeout_ms: gate.timeout_ms, ..Command::default() };
-    let mut ran = cx.exec(command.clone()).await;
-    let crashed = match &ran {
-        Ok(ran) => ran.code.is_none() || ran.code.is_some_and(|c| c > 128),
-        Err(_) => true,
+/// Whether what was planned was attempted at all (CY-43). Without any change there is nothing to approve.
+fn planned(step: &PlanStep, work: &Done) -> Evidence {
+    let wanted = step.files.iter().chain(&step.creates);
+    let untouched: Vec<&str> = wanted.filter(|path| !work.paths.contains(path)).map(String::as_str).collect();
+    let words = match (work.paths.is_empty(), untouched.is_empty()) {
+        (true, _) => "no file was changed".to_owned(),
+        (false, true) => "all planned files were changed".to_owned(),
+        (false, false) => format!("planned, but not changed: {}", untouched.join(", ")),
     };
-    if crashed {
-        ran = cx.exec(command).await;
-    }
-    match ran {
-        Ok(ran) => {
-            let output = format!("{}{}", ran.stdout, ran.stderr);
-            let code = ran.code.map_or("a signal".to_owned(), |c| format!("exit code {c}"));
-            let green = ran.ok();
-            let words = if green { last_line(&output) } else { format!("{code}\n{}", tail(&output)) };
-            Evidence { hash: ran.output, ..Evidence::of(&name, green, words) }
-        }
-        Err(failure) => Evidence::of(&name, false, failure.message),
-    }
+    Evidence::of("Planned changes", !work.paths.is_empty(), words)
 }
 
 fn leak_check(leaks: &[String]) -> Evidence {
     Evidence::of("Credentials", leaks.is_empty(), leaks.join("; "))
-}
-
-fn last_line(text: &str) -> String {
-    text.lines().rev().find(|l| !l.trim().is_empty()).unwrap_or("green").trim().to_owned()
-}
-
-fn tail(text: &str) -> String {
-    let mut from = text.len().saturating_sub(OUTPUT_BYTES_MAX);
-    while !text.is_char_boundary(from) {
-        from += 1;
-    }
-    text[from..].trim().to_owned()
 }
 
 fn judge_prompt(step: &PlanStep, evidence: &[Evidence], diff: &str) -> String {

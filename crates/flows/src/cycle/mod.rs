@@ -1,6 +1,8 @@
 //! The cycle dialect: Human, Planner, Actor and Judge, in small steps, on one document that only grows.
 
 mod act;
+mod alert;
+mod battery;
 mod course;
 mod deliver;
 mod diet;
@@ -39,6 +41,9 @@ pub const AGENT_DOCS: &str = "docs/agent_docs";
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Gate {
     pub argv: Vec<String>,
+    /// What is run when the whole crashed instead of failing (CY-68).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub subset: Vec<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeout_ms: Option<u64>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -56,6 +61,9 @@ pub struct Start {
     /// The automation file, where there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub automation: Option<String>,
+    /// The command that hears of alerts.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub alert: Vec<String>,
 }
 
 pub(crate) async fn cycle(cx: Cx, input: Value) -> Ended {

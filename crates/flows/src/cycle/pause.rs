@@ -1,6 +1,7 @@
 //! The pause after five tries, and the end by a blocker that nothing can be done about (CY-10, CY-76 to CY-78).
 
 use serde_json::json;
+use seriatim_core::cycle::alert::Alert;
 use seriatim_core::cycle::archive::Suffix;
 use seriatim_core::cycle::block::Block;
 use seriatim_core::cycle::block::Mark;
@@ -22,7 +23,7 @@ pub(super) enum After {
 impl Course<'_> {
     /// Five in a row: what stood in the way is summed up, the document is kept, and a person decides (K-61).
     pub(super) async fn pause(&mut self) -> After {
-        self.alert("5-Loop Pause", "the limit of tries in a row is reached, as intended");
+        self.alert(Alert::FiveLoopPause).await;
         let list: Vec<String> = self.blockers.iter().map(|b| format!("- {}", one_line(b))).collect();
         let summary = format!("What stood in the way:\n\n{}", list.join("\n"));
         let block = Block {
@@ -35,7 +36,7 @@ impl Course<'_> {
         self.append("Pause", &summary, block).await;
         let archive = self.archive(Suffix::Incomplete).await;
         self.fact(json!({"fact": "paused", "cycle": self.number, "archive": archive}));
-        let answer = self.ask(people::paused(&self.blockers)).await;
+        let answer = self.ask(people::paused(self.limits.insufficient, &self.blockers)).await;
         match answer.choice.as_str() {
             "guide" => {
                 let words = answer.text.unwrap_or_default();
@@ -59,7 +60,8 @@ impl Course<'_> {
         self.blockers.clear();
     }
 
-    /// A new goal is a new cycle with a number of its own, in the same run.
+    /// A new goal is a new cycle with a number of its own, in the same run. What the last one left in the files and
+    /// nobody committed is still measured, judged and shown at the approval: it must not slip through.
     async fn begin_anew(&mut self, goal: String) -> After {
         self.start_over();
         self.number += 1;
@@ -67,7 +69,6 @@ impl Course<'_> {
         self.diagnostics = None;
         self.plans = 0;
         self.iterations = 0;
-        self.base = None;
         self.packs.clear();
         self.approved_commands.clear();
         self.start.goal = Some(goal);

@@ -40,7 +40,7 @@ pub(super) fn occupied() -> Question {
 }
 
 /// The goal form (CY-25, CY-27, K-98).
-pub(super) fn goal(vague: Option<(&str, &[String])>) -> Question {
+pub(super) fn goal(vague: Option<(&str, &[String])>, archived: usize) -> Question {
     let what = match vague {
         None => "What is the goal of this cycle?".to_owned(),
         Some((text, missing)) => {
@@ -56,10 +56,18 @@ pub(super) fn goal(vague: Option<(&str, &[String])>) -> Question {
             Choice::new("cancel", "Not now", "The cycle is not begun."),
         ],
     );
-    asked.details =
-        "Helpful in the text: how one can tell that it is reached, what there is now, which documents \
-                     matter, and whether earlier cycles in the archive were looked at."
-            .to_owned();
+    let mut lines = vec![
+        "Helpful lines in the text:",
+        "Done when: how one can tell that it is reached",
+        "Current state: what there is now",
+        "Context docs: which documents matter, like CODEBASE, DATABASE",
+    ];
+    let earlier =
+        format!("Archives reviewed: yes, when you looked at the {archived} earlier ones in the archive");
+    if archived > 0 {
+        lines.push(&earlier);
+    }
+    asked.details = lines.join("\n");
     asked
 }
 
@@ -167,10 +175,10 @@ pub(super) fn not_delivered(failure: &Failure) -> Question {
     asked
 }
 
-pub(super) fn paused(blockers: &[String]) -> Question {
+pub(super) fn paused(tries: u32, blockers: &[String]) -> Question {
     let mut asked = question(
         "Paused",
-        "It was tried five times in a row without success. How should it go on?".into(),
+        format!("It was tried {tries} times in a row without success. How should it go on?"),
         "More of the same would not help; a person sees what the roles do not.",
         vec![
             Choice::new("guide", "Restart with instructions", "The Planner goes on with your words.")

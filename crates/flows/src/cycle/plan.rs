@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde_json::json;
+use seriatim_core::cycle::alert::Alert;
 use seriatim_core::cycle::block::Block;
 use seriatim_core::cycle::block::Mark;
 use seriatim_core::cycle::block::Role;
@@ -12,6 +13,7 @@ use seriatim_core::cycle::plan::PlanStep;
 use seriatim_core::cycle::plan::Planned;
 use seriatim_core::cycle::plan::Risk;
 use seriatim_core::report::Brief;
+use seriatim_core::report::Limits;
 use seriatim_core::report::Report;
 
 use super::course::Course;
@@ -145,7 +147,7 @@ impl Course<'_> {
             .filter(|hit| !self.approved_commands.contains(&hit.text))
             .collect();
         if step.risk == Risk::High {
-            self.alert("High Risk", &one_line(&step.title));
+            self.alert(Alert::HighRisk).await;
         }
         if hits.is_empty() && !self.rules.approval_before(step.risk) {
             return Planning::Step(step);
@@ -225,6 +227,8 @@ impl Course<'_> {
             Role::Actor => json!({"cycle": self.number}),
             _ => json!({"goal": self.goal.text, "cycle": self.number}),
         };
+        let minutes = self.rules.minutes(role).map(|minutes| u64::from(minutes) * 60_000);
+        let patterns = self.limits.forbidden.clone();
         let first = feedback.clone();
         let assign = |attempt: u32, again: &[String]| {
             let feedback = if again.is_empty() { &first } else { again };
@@ -242,9 +246,10 @@ impl Course<'_> {
                     prompt,
                     inputs: inputs.clone(),
                     feedback: feedback.to_vec(),
+                    limits: Limits { timeout_ms: minutes, ..Limits::default() },
                     ..Brief::default()
                 },
-                transcript: role == Role::Actor,
+                forbidden: if role == Role::Actor { patterns.clone() } else { vec![] },
                 ..Assignment::default()
             }
         };

@@ -95,7 +95,7 @@ impl Course<'_> {
             required: vec![],
             judge_all: self.strict(),
             rehearsal: self.test(),
-            transcript: false,
+            forbidden: vec![],
         }
     }
 }

@@ -265,7 +265,7 @@ impl Course<'_> {
             required: vec![],
             judge_all: true,
             rehearsal: self.test(),
-            transcript: false,
+            forbidden: vec![],
         }
     }
 }

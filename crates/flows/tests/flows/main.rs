@@ -1,6 +1,8 @@
 //! The coroutine and its mailbox, driven by hand.
 
 #[cfg(test)]
+mod cycle;
+#[cfg(test)]
 mod par;
 #[cfg(test)]
 mod replay;

@@ -51,6 +51,7 @@ pub(super) fn run(context: &Context, command: &Cycle) -> Result<Exit> {
         goal: command.goal.clone(),
         gates: gates(&session.workspace.config),
         automation: root.join(&automation).is_file().then_some(automation),
+        alert: session.workspace.config.cycle.alert.clone(),
     };
     let begin = Begin {
         flow: "cycle",
@@ -69,8 +70,12 @@ fn gates(config: &Config) -> BTreeMap<String, Gate> {
     let known = config.gates.iter().filter(|(name, _)| BATTERY.contains(&name.as_str()));
     known
         .map(|(name, gate)| {
-            let gate =
-                Gate { argv: gate.command.clone(), timeout_ms: gate.timeout_ms, env: gate.env.clone() };
+            let gate = Gate {
+                argv: gate.command.clone(),
+                subset: gate.subset.clone(),
+                timeout_ms: gate.timeout_ms,
+                env: gate.env.clone(),
+            };
             (name.clone(), gate)
         })
         .collect()

@@ -75,7 +75,7 @@ fn cy_01_cy_82_every_role_has_its_results_and_its_next() {
         allowed,
         [
             // CY-26, K-63
-            "Human INIT Planner Actor Judge",
+            "Human INIT Human Planner Actor Judge",
             // CY-31, CY-32, CY-36
             "Planner PLAN_CREATED Human Actor",
             "Planner PLAN_UPDATED Human Actor",
