@@ -13,6 +13,8 @@ mod prompt;
 mod record;
 mod render;
 mod session;
+mod steps;
+mod templates;
 mod ui;
 mod workspace;
 
@@ -22,6 +24,11 @@ fn main() -> ExitCode {
     // The supervisor of an agent is this same binary. It must be small and quick, so nothing else comes first.
     if std::env::args_os().nth(1).is_some_and(|a| a == seriatim_engine::SUPERVISE) {
         return ExitCode::from(seriatim_engine::supervise());
+    }
+    if std::env::args_os().nth(1).is_some_and(|a| a == "hook")
+        && let Some(code) = commands::hook::fast(std::env::args_os().skip(2))
+    {
+        return code;
     }
     args::run().into()
 }

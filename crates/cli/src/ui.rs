@@ -63,6 +63,11 @@ impl Ui {
         }
     }
 
+    /// A line on stderr, as it is.
+    pub(crate) fn note(&self, line: impl Display) {
+        let _ = writeln!(anstream::stderr(), "{line}");
+    }
+
     /// Talk, on stderr.
     pub(crate) fn warn(&self, line: impl Display) {
         let _ = writeln!(anstream::stderr(), "{} {line}", tone(Tone::Attention, "warning:"));

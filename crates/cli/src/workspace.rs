@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use seriatim_core::config::Config;
 use seriatim_core::finding::Severity;
+use seriatim_core::redact::BadPattern;
 use seriatim_core::redact::Redactor;
 use seriatim_core::redact::names_a_secret;
 use seriatim_journal::Store;
@@ -78,13 +79,7 @@ impl Workspace {
 
     /// What must never be stored: configured patterns and the values of variables whose names say so.
     pub(crate) fn redactor(&self) -> Result<Redactor> {
-        let secrets: Vec<String> = std::env::vars_os()
-            .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
-            .filter(|(name, _)| names_a_secret(name))
-            .map(|(_, value)| value)
-            .collect();
-        Redactor::new(&self.config.redact, &secrets)
-            .map_err(|e| CommandError::usage(format!("{CONFIG}: {e}")))
+        make_redactor(&self.config.redact).map_err(|e| CommandError::usage(format!("{CONFIG}: {e}")))
     }
 
     /// The journal, created when it is not there.
@@ -96,6 +91,16 @@ impl Workspace {
     pub(crate) fn store_to_read(&self) -> Result<Option<Store>> {
         Ok(Store::open_read_only(&self.state(), self.redactor()?)?)
     }
+}
+
+/// Takes out what must never be stored: what the patterns say, and values of variables whose names say so.
+pub(crate) fn make_redactor(patterns: &[String]) -> std::result::Result<Redactor, BadPattern> {
+    let secrets: Vec<String> = std::env::vars_os()
+        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
+        .filter(|(name, _)| names_a_secret(name))
+        .map(|(_, value)| value)
+        .collect();
+    Redactor::new(patterns, &secrets)
 }
 
 /// The time, for showing how long things have waited.

@@ -20,6 +20,8 @@ use crate::process::definition::Profile;
 use crate::process::instance::Source;
 use crate::process::records;
 use crate::process::rules;
+use crate::prompt;
+use crate::roadmap;
 
 /// What a check has to say about one file.
 #[derive(Clone, Debug, PartialEq)]
@@ -52,14 +54,16 @@ pub fn file_in(name: &str, bytes: &[u8], kind: Option<Kind>, around: &Surroundin
     let (kind, mut findings) = if syntax == Syntax::Yaml {
         let (tree, mut findings) = doc::parse(bytes, &limits);
         let kind = kind.or_else(|| kind::detect(name, &text, tree.as_ref()));
-        if let Some(tree) = &tree {
-            findings.extend(tree_findings(kind, tree, around));
+        match (kind, &tree) {
+            (Some(Kind::Step | Kind::ExecutionStatus), _) => findings = state_findings(name, bytes, &limits),
+            (_, Some(tree)) => findings.extend(tree_findings(kind, tree, around)),
+            (_, None) => {}
         }
         (kind, findings)
     } else {
         let kind = kind.or_else(|| kind::detect(name, &text, None));
         let findings = match doc::decode(bytes, &limits) {
-            Ok(source) => text_findings(kind, &source),
+            Ok(source) => text_findings(name, kind, &source),
             Err(finding) => vec![finding],
         };
         (kind, findings)
@@ -134,14 +138,25 @@ fn inline_findings(instance: &Instance, around: &Surroundings) -> Vec<Finding> {
     findings
 }
 
-fn text_findings(kind: Option<Kind>, source: &doc::Source<'_>) -> Vec<Finding> {
+fn text_findings(name: &str, kind: Option<Kind>, source: &doc::Source<'_>) -> Vec<Finding> {
     match kind {
         Some(Kind::Config) => moved(config::check(source.text), source.skipped),
         Some(Kind::Cycle) => moved(document::check(source.text), source.skipped),
+        Some(Kind::AuditLog) => moved(roadmap::audit::check(source.text), source.skipped),
+        Some(Kind::Prompt) => moved(prompt::check_prompt(source.text), source.skipped),
+        Some(Kind::Template) => moved(prompt::check_template(name, source.text), source.skipped),
         _ if source.text.trim().is_empty() => {
             vec![Finding::error("empty", Place::TOP, "the file is empty")]
         }
         other => vec![not_checked(other)],
+    }
+}
+
+/// State files have a reader of their own: JSON among them is held to the rules of JSON, and drift is understood.
+fn state_findings(name: &str, bytes: &[u8], limits: &Limits) -> Vec<Finding> {
+    match doc::decode(bytes, limits) {
+        Ok(source) => moved(roadmap::document::check(name, source.text), source.skipped),
+        Err(finding) => vec![finding],
     }
 }
 

@@ -145,6 +145,18 @@ pub struct Config {
     pub redact: Vec<String>,
     pub process: Process,
     pub cycle: Cycle,
+    pub guard: Guard,
+}
+
+/// `[guard]`: what the guard of live sessions needs beyond its documents.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Guard {
+    /// The file with the project's own list of phases.
+    pub phases: Option<String>,
+    /// The folder with the project's own templates.
+    pub templates: Option<String>,
+    /// After this time without news work counts as stale.
+    pub stale_ms: Option<u64>,
 }
 
 /// `[cycle]`: what cycles need beyond their documents.

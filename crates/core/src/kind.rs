@@ -5,6 +5,9 @@ use std::str::FromStr;
 
 use crate::closest::closest;
 use crate::doc::Node;
+use crate::prompt;
+use crate::prompt::template::SUFFIX;
+use crate::roadmap::document::is_tracker;
 
 /// What a file is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -158,6 +161,7 @@ fn of_tree(root: &Node) -> Option<Kind> {
         () if has("current_stage") || (has("stages") && has("gates")) => Kind::Lifecycle,
         () if has("loop") && has("agents") => Kind::Automation,
         () if has("tdd_cycle") || has("task_specification") => Kind::Step,
+        () if is_tracker(root) => Kind::ExecutionStatus,
         () if has("roadmap") || has("phases") || (has("project_id") && has("steps")) => Kind::Roadmap,
         () if has("actions") && has("agents") => Kind::Action,
         () if has("observer") => Kind::Observation,
@@ -172,7 +176,7 @@ fn of_tree(root: &Node) -> Option<Kind> {
 fn of_text(name: &str, text: &str) -> Option<Kind> {
     let text = text.trim_start_matches('\u{FEFF}');
     match Syntax::of_name(name) {
-        Syntax::Markdown => of_markdown(text),
+        Syntax::Markdown => of_markdown(name, text),
         Syntax::JsonLines => {
             let first = text.lines().find(|line| !line.trim().is_empty())?;
             let event: serde_json::Value = serde_json::from_str(first).ok()?;
@@ -191,11 +195,12 @@ fn of_broken_yaml(text: &str) -> Option<Kind> {
         "execution:" => Some(Kind::ExecutionLog),
         "execution_status:" => Some(Kind::ExecutionStatus),
         "roadmap:" => Some(Kind::Roadmap),
+        line if line.contains("\"tdd_cycle\"") => Some(Kind::Step),
         _ => None,
     })
 }
 
-fn of_markdown(text: &str) -> Option<Kind> {
+fn of_markdown(name: &str, text: &str) -> Option<Kind> {
     let heading = |words: &str| {
         text.lines().any(|line| {
             let title = line.trim_start_matches('#');
@@ -203,7 +208,8 @@ fn of_markdown(text: &str) -> Option<Kind> {
         })
     };
     if text.contains("<!-- DES-") || heading("DES_METADATA") {
-        return Some(if text.contains("{{") { Kind::Template } else { Kind::Prompt });
+        let is_template = name.ends_with(SUFFIX) || prompt::is_template(text);
+        return Some(if is_template { Kind::Template } else { Kind::Prompt });
     }
     if heading("SIGNAL BLOCK") {
         return Some(Kind::Cycle);
@@ -236,7 +242,7 @@ fn of_name(name: &str) -> Option<Kind> {
         () if stem == "agent-map" => Kind::Action,
         () if stem.eq_ignore_ascii_case("SETUP_AUTOMATION") && is_yaml(file) => Kind::Automation,
         () if stem.starts_with("current_cycle") || stem.contains("_cycle-") => Kind::Cycle,
-        () if file.ends_with(".template.md") => Kind::Template,
+        () if file.ends_with(SUFFIX) => Kind::Template,
         () if file.ends_with(".prompt.md") => Kind::Prompt,
         () => return None,
     };

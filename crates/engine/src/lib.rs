@@ -7,6 +7,7 @@ pub mod agents;
 pub mod condition;
 pub mod copies;
 pub mod drive;
+pub mod guard;
 pub mod hands;
 mod ids;
 pub mod job;

@@ -55,6 +55,8 @@ pub enum Flaw {
     Signal { id: i64 },
     #[error("the record of the file `{path}` was changed from outside")]
     Projection { path: String },
+    #[error("the memo `{key}` was changed from outside")]
+    Memo { key: String },
     #[error("the schema differs from the one this program made: `{object}`")]
     Schema { object: String },
     #[error("the database is damaged: {message}")]

@@ -10,6 +10,7 @@
 //! Architecture invariant: what is damaged in one run never keeps another from being read.
 
 mod append;
+mod book;
 mod calls;
 mod door;
 mod entry;
@@ -34,6 +35,7 @@ mod verify;
 pub use append::Append;
 pub use append::Committed;
 pub use append::Done;
+pub use book::Page;
 pub use calls::Answered;
 pub use calls::Call;
 pub use calls::Closed;

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use seriatim_core::time::span_in_words;
 use seriatim_engine::drive::History;
+use seriatim_engine::guard::book;
 use seriatim_journal::Filter;
 use seriatim_journal::RunInfo;
 use seriatim_journal::Store;
@@ -68,10 +69,12 @@ pub(crate) fn run(context: &Context, command: &Status) -> Result<Exit> {
         view.show(ui, &workspace);
         return Ok(Exit::Good);
     }
-    let listing = match &store {
+    let mut listing = match &store {
         Some(store) => store.runs(&Filter::default())?,
         None => Default::default(),
     };
+    // The book of the guard is no work that anybody waits for.
+    listing.runs.retain(|run| run.flow != book::FLOW);
     for problem in &listing.unreadable {
         ui.warn(format!("a run cannot be read: {problem}"));
     }

@@ -5,6 +5,7 @@ use seriatim_core::hash::Hash;
 use seriatim_engine::drive::History;
 use seriatim_engine::drive::images_of;
 use seriatim_engine::drive::replay;
+use seriatim_engine::guard::book;
 use seriatim_journal::Filter;
 use seriatim_journal::RunInfo;
 use seriatim_journal::Store;
@@ -66,13 +67,48 @@ pub(crate) fn run(context: &Context, command: &Verify) -> Result<Exit> {
     };
     for info in &runs {
         let broken = document.problems.iter().any(|p| p.run.as_deref() == Some(&info.name));
-        if !broken {
+        if info.flow == book::FLOW {
+            check_trails(&workspace, &store, info, &mut document);
+        } else if !broken {
             check_course(&workspace, &store, info, &mut document);
         }
     }
     context.ui.document(&document);
     say(context, &document);
     Ok(if document.problems.is_empty() { Exit::Good } else { Exit::NotGood })
+}
+
+/// The audit files beside the steps must be what the book of the guard makes them.
+fn check_trails(workspace: &Workspace, store: &Store, info: &RunInfo, document: &mut Document) {
+    let mut fault =
+        |what: String| document.problems.push(Fault { run: Some(info.name.clone()), entry: None, what });
+    let trails = match book::trails(store) {
+        Ok(trails) => trails,
+        Err(e) => return fault(e.to_string()),
+    };
+    for trail in &trails {
+        let file = &trail.file;
+        let found = match std::fs::read(workspace.root.join(file)) {
+            Ok(found) => found,
+            Err(e) => {
+                fault(format!("the audit trail {file} is not there: {e}"));
+                continue;
+            }
+        };
+        let (bytes, hash) = trail.adopted.unwrap_or((0, Hash::of(b"")));
+        let (before, ours) = found.split_at(usize::try_from(bytes).unwrap_or(0).min(found.len()));
+        if Hash::of(before) != hash || ours != trail.text.as_bytes() {
+            let line = first_difference(ours, trail.text.as_bytes());
+            fault(format!("the audit trail {file} is not what the record makes it, from line {line} on"));
+        }
+    }
+    document.files += trails.len() as u64;
+}
+
+/// The first line in which two texts differ, counted from one.
+fn first_difference(found: &[u8], expected: &[u8]) -> usize {
+    let same = found.iter().zip(expected).take_while(|(a, b)| a == b).count();
+    found.iter().take(same).filter(|byte| **byte == b'\n').count() + 1
 }
 
 /// The flow over its journal must make the same requests, and the files must be what the facts make them.

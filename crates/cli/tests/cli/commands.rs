@@ -52,6 +52,7 @@ fn help_lists_the_commands() {
       process      List the processes of the workspace, or show one: its steps, criteria and flow
       cycle        Companions of the loop of Human, Planner, Actor and Judge
       metrics      Show how the cycles went: five figures with their goals, and what gave alarm
+      prompt       Render a prompt from a template, or check any prompt before it is sent
       decide       Record a decision: prints its id, and nothing else
       observe      Record an observation: prints its id, and nothing else
       verify       Prove that the record is whole: every chain, every file made from it, and the course
@@ -152,6 +153,7 @@ fn every_command_explains_itself() {
         "status",
         "show",
         "log",
+        "prompt",
         "verify",
         "bench",
         "completions",

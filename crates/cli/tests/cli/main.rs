@@ -29,6 +29,8 @@ mod examples;
 #[cfg(test)]
 mod process;
 #[cfg(test)]
+mod prompt;
+#[cfg(test)]
 mod questions;
 #[cfg(test)]
 mod recovery;

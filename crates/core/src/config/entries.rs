@@ -18,6 +18,7 @@ use super::Comparator;
 use super::Config;
 use super::Cycle;
 use super::Gate;
+use super::Guard;
 use super::Kind;
 use super::Process;
 use super::kebab;
@@ -55,6 +56,7 @@ pub(super) fn config(reader: &mut Reader<'_>, table: &DeTable<'_>) -> Config {
             "redact" => config.redact = redact(reader, &section),
             "process" => config.process = process(reader, &section),
             "cycle" => config.cycle = cycle(reader, &section),
+            "guard" => config.guard = guard(reader, &section),
             // The rooms of the dialects read these themselves.
             _ => {}
         }
@@ -279,6 +281,15 @@ fn compiles(
 fn cycle(reader: &mut Reader<'_>, section: &Section<'_>) -> Cycle {
     reader.only(section, &["alert"]);
     Cycle { alert: reader.argv(section, "alert").unwrap_or_default() }
+}
+
+fn guard(reader: &mut Reader<'_>, section: &Section<'_>) -> Guard {
+    reader.only(section, &["phases", "templates", "stale"]);
+    Guard {
+        phases: reader.text(section, "phases").map(|path| path.value),
+        templates: reader.text(section, "templates").map(|path| path.value),
+        stale_ms: reader.deadline(section, "stale"),
+    }
 }
 
 fn process(reader: &mut Reader<'_>, section: &Section<'_>) -> Process {

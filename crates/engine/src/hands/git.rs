@@ -14,6 +14,7 @@
 mod changes;
 mod commit;
 mod deliver;
+mod staged;
 mod status;
 mod tree;
 mod worktree;

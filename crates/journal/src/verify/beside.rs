@@ -5,6 +5,7 @@ use rusqlite::types::ValueRef;
 
 use super::Check;
 use crate::append::projection_seal;
+use crate::book;
 use crate::calls::CallRow;
 use crate::flaw::Flaw;
 use crate::flaw::Problem;
@@ -40,6 +41,12 @@ impl Check<'_> {
                 _ => Some(Flaw::Projection { path: shown(row, 1) }),
             }
         });
+        self.rows("SELECT run, key, value, seal FROM memo WHERE ?1 IS NULL OR run = ?1", run, |row| {
+            match memo_is_sound(row) {
+                Some(true) => None,
+                _ => Some(Flaw::Memo { key: shown(row, 1) }),
+            }
+        });
     }
 
     fn rows(&mut self, sql: &str, run: Option<RunRef>, flaw: impl Fn(&Row<'_>) -> Option<Flaw>) {
@@ -70,6 +77,12 @@ fn projection_is_sound(row: &Row<'_>) -> Option<bool> {
     let seal: Seal = row.get(3).ok()?;
     let hash = row.get::<_, Blob32>(2).ok()?.0;
     Some(projection_seal(RunRef(row.get(0).ok()?), &path, &hash) == seal)
+}
+
+fn memo_is_sound(row: &Row<'_>) -> Option<bool> {
+    let (key, value): (String, Vec<u8>) = (row.get(1).ok()?, row.get(2).ok()?);
+    let seal: Seal = row.get(3).ok()?;
+    Some(book::seal(RunRef(row.get(0).ok()?), &key, &value) == seal)
 }
 
 /// Whatever is in a column, for a person to recognise the row by.

@@ -3,6 +3,8 @@
 //! The modules are marked as tests so that their helpers may unwrap as tests do.
 
 #[cfg(test)]
+mod book;
+#[cfg(test)]
 mod calls;
 #[cfg(test)]
 mod chain;

@@ -1,0 +1,86 @@
+//! `seriatim commit-gate`
+
+use std::io::Read;
+use std::path::Path;
+
+use serde_json::json;
+use seriatim_engine::guard::Gate;
+use seriatim_engine::guard::Guard;
+use seriatim_engine::guard::Project;
+
+use crate::args::Context;
+use crate::error::CommandError;
+use crate::error::Result;
+use crate::exit::Exit;
+use crate::workspace::Workspace;
+use crate::workspace::make_redactor;
+use crate::workspace::now;
+
+/// Say whether the staged commit may be made: what the git pre-commit hook runs
+///
+/// A step governs a commit when its state file is staged, or when it was started under the guard and no passed gate has
+/// closed it yet. Exit codes: 0 it may, 1 it may not (each reason is named).
+#[derive(clap::Args, Debug)]
+pub(crate) struct CommitGate {
+    /// Look at what is about to be pushed, as the pre-push hook gets it on stdin
+    #[arg(long)]
+    push: bool,
+    /// What git gives the hook: the remote's name and address
+    #[arg(hide = true)]
+    rest: Vec<String>,
+}
+
+pub(crate) fn run(context: &Context, command: &CommitGate) -> Result<Exit> {
+    let root = Workspace::find(context.workspace.as_deref())?;
+    // A hook of git that is left over in a project without a guard holds nobody up.
+    if !Project::is_guarded(&root) {
+        context.ui.document(&json!({"passed": true, "guarded": false, "reasons": []}));
+        return Ok(Exit::Good);
+    }
+    let gate = judge(context, &root, command);
+    let (passed, reasons) = match &gate {
+        Ok(gate) => (gate.lets_pass(), gate.reasons()),
+        // Never a silent pass.
+        Err(error) => (false, vec![error.message.clone()]),
+    };
+    context.ui.document(&json!({"passed": passed, "guarded": true, "reasons": reasons}));
+    if passed {
+        return Ok(Exit::Good);
+    }
+    let what = if command.push { "The push" } else { "The commit" };
+    context.ui.note(format!("{what} is held by the guard of this project:"));
+    for reason in &reasons {
+        context.ui.note(format!("- {reason}"));
+    }
+    context.ui.note("Finish or fail what is open, or see `seriatim guard status`.".to_owned());
+    Ok(Exit::NotGood)
+}
+
+fn judge(context: &Context, root: &Path, command: &CommitGate) -> Result<Gate> {
+    let workspace = Workspace::open(&context.ui, Some(root))?;
+    let project = Project { root: workspace.root.clone() };
+    let mut guard = Guard::new(&project, now(), &make_redactor);
+    let judged = if command.push {
+        let mut lines = String::new();
+        std::io::stdin()
+            .read_to_string(&mut lines)
+            .map_err(|error| CommandError::usage(format!("what git says cannot be read: {error}")))?;
+        guard.push_gate(&tips(&lines))
+    } else {
+        guard.commit_gate()
+    };
+    judged.map_err(|error| CommandError::usage(error.to_string()))
+}
+
+/// What is pushed: each new commit, and the one that the remote has. Branches that are deleted bring nothing.
+fn tips(lines: &str) -> Vec<(String, Option<String>)> {
+    let is_none = |id: &str| id.bytes().all(|byte| byte == b'0');
+    lines
+        .lines()
+        .filter_map(|line| {
+            let words: Vec<&str> = line.split_whitespace().collect();
+            let [_, local, _, remote] = words.as_slice() else { return None };
+            (!is_none(local)).then(|| ((*local).to_owned(), (!is_none(remote)).then(|| (*remote).to_owned())))
+        })
+        .collect()
+}

@@ -1,0 +1,59 @@
+//! `seriatim watchdog`
+
+use serde_json::json;
+use seriatim_engine::guard::Guard;
+use seriatim_engine::guard::Project;
+
+use crate::args::Context;
+use crate::error::CommandError;
+use crate::error::Result;
+use crate::exit::Exit;
+use crate::steps;
+use crate::workspace::Workspace;
+use crate::workspace::make_redactor;
+use crate::workspace::now;
+
+/// Find work that has been in progress for too long, and recover it
+///
+/// The interrupted phase goes into its history, the step becomes FAILED and can be tried again. Exit codes: 0 nothing is
+/// stale, 1 something was and is recovered now.
+#[derive(clap::Args, Debug)]
+pub(crate) struct Watchdog {
+    /// After how many minutes work counts as stale; 30 unless [guard] stale says otherwise
+    #[arg(long, value_name = "MINUTES")]
+    minutes: Option<u64>,
+}
+
+pub(crate) fn run(context: &Context, command: &Watchdog) -> Result<Exit> {
+    let workspace = Workspace::open(&context.ui, context.workspace.as_deref())?;
+    let project = Project { root: workspace.root.clone() };
+    let files: Vec<String> = steps::state_files(&workspace.root).into_iter().map(|(file, _)| file).collect();
+    let mut guard = Guard::new(&project, now(), &make_redactor);
+    let done = guard
+        .watchdog(&files, command.minutes)
+        .map_err(|error| CommandError::usage(error.to_string()))?;
+    let found: Vec<_> = done
+        .iter()
+        .map(|one| {
+            json!({
+                "step_file": one.stale.step_file, "step": one.stale.task_id, "phase": one.stale.phase,
+                "minutes": one.stale.minutes, "suggestions": one.suggestions,
+            })
+        })
+        .collect();
+    context.ui.document(&json!({"recovered": found}));
+    for one in &done {
+        let age = one.stale.minutes.map_or("nobody knows how long".to_owned(), |m| format!("{m} minutes"));
+        context.ui.say(format!(
+            "{} of step {} ({}) was in progress for {age}. It can be tried again:",
+            one.stale.phase, one.stale.task_id, one.stale.step_file
+        ));
+        for suggestion in &one.suggestions {
+            context.ui.say(format!("  - {suggestion}"));
+        }
+    }
+    if done.is_empty() {
+        context.ui.say("Nothing is stale.");
+    }
+    Ok(if done.is_empty() { Exit::Good } else { Exit::NotGood })
+}

@@ -1,0 +1,117 @@
+//! The rules for prompts of the workspace: what is built in, with the project's own files over it.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::path::PathBuf;
+
+use seriatim_core::finding::Severity;
+use seriatim_core::prompt::Library;
+use seriatim_core::prompt::PhaseList;
+use seriatim_core::prompt::library::FOLDER;
+use seriatim_core::prompt::library::InFile;
+use seriatim_core::prompt::library::SCHEMA_FILE;
+use seriatim_core::prompt::library::SECTIONS_FILE;
+use seriatim_core::prompt::template::SUFFIX;
+use seriatim_core::roadmap::Schema;
+use seriatim_engine::hands::disk::Disk;
+use seriatim_engine::hands::files::Files;
+use seriatim_engine::hands::paths;
+
+use crate::args::Context;
+use crate::error::CommandError;
+use crate::error::Result;
+use crate::render;
+use crate::workspace::CONFIG;
+use crate::workspace::Workspace;
+
+/// The largest template that is read.
+const READ_BYTES_MAX: u64 = 1 << 20;
+
+/// Where the project's templates are.
+#[derive(clap::Args, Debug)]
+pub(crate) struct Place {
+    /// The folder of the project's own templates; by default the one that seriatim.toml names, else
+    /// nWave/templates/prompt-templates
+    #[arg(long, value_name = "DIR")]
+    templates: Option<PathBuf>,
+}
+
+/// What prompts of the workspace are made from and held against.
+pub(crate) struct Rules {
+    pub(crate) library: Library,
+    /// The project's own list of phases.
+    pub(crate) phases: Option<PhaseList>,
+}
+
+/// The rules of the workspace. A broken file of the project is a mistake in its configuration: it is shown, and
+/// nothing is done with half of the rules.
+pub(crate) fn load(context: &Context, place: &Place) -> Result<Rules> {
+    let workspace = Workspace::open(&context.ui, context.workspace.as_deref())?;
+    let guard = &workspace.config.guard;
+    let folder = match (&place.templates, &guard.templates) {
+        (Some(folder), _) => Some(folder.clone()),
+        (None, Some(folder)) => Some(inside(&workspace, folder)?),
+        (None, None) => Some(workspace.root.join(FOLDER)).filter(|folder| folder.is_dir()),
+    };
+    let library = match folder {
+        Some(folder) if !folder.is_dir() => {
+            return Err(CommandError::usage(format!("{} is not a folder", folder.display())));
+        }
+        Some(folder) => own_library(&folder)?,
+        None => Library::standard().clone(),
+    };
+    let phases = guard.phases.as_deref().map(|path| own_phases(&workspace, path)).transpose()?;
+    Ok(Rules { library, phases })
+}
+
+/// A path of the configuration, which has to stay inside the workspace.
+fn inside(workspace: &Workspace, path: &str) -> Result<PathBuf> {
+    let root = paths::Workspace::new(&workspace.root);
+    root.and_then(|root| root.resolve(path))
+        .map_err(|e| CommandError::usage(format!("{CONFIG}: `{path}` cannot be used: {e}")))
+}
+
+fn own_phases(workspace: &Workspace, path: &str) -> Result<PhaseList> {
+    let file = inside(workspace, path)?;
+    let text = Disk.read(&file, READ_BYTES_MAX).and_then(|found| found.into_text(&file));
+    let text = text.map_err(|e| CommandError::usage(format!("{path} cannot be read: {e}")))?;
+    Schema::parse(&text).map(|schema| PhaseList::from(&schema)).map_err(|findings| {
+        render::findings::to_stderr(path, &text, &findings);
+        CommandError::usage(format!("the list of phases in {path} cannot be used"))
+    })
+}
+
+fn own_library(folder: &Path) -> Result<Library> {
+    let files = read(folder)?;
+    let (library, findings) = Library::with(&files);
+    for InFile { file, finding } in &findings {
+        let shown = folder.join(file).display().to_string();
+        let text = files.get(file).map_or("", String::as_str);
+        render::findings::to_stderr(&shown, text, std::slice::from_ref(finding));
+    }
+    let errors = findings.iter().filter(|found| found.finding.severity == Severity::Error).count();
+    if errors > 0 {
+        return Err(CommandError::usage(format!(
+            "the templates in {} have {errors} error(s)",
+            folder.display()
+        )));
+    }
+    Ok(library)
+}
+
+fn read(folder: &Path) -> Result<BTreeMap<String, String>> {
+    let cannot = |path: &Path, e: &dyn std::fmt::Display| {
+        CommandError::usage(format!("{} cannot be read: {e}", path.display()))
+    };
+    let mut files = BTreeMap::new();
+    for entry in std::fs::read_dir(folder).map_err(|e| cannot(folder, &e))? {
+        let entry = entry.map_err(|e| cannot(folder, &e))?;
+        let Ok(name) = entry.file_name().into_string() else { continue };
+        if name.ends_with(SUFFIX) || name == SCHEMA_FILE || name == SECTIONS_FILE {
+            let path = entry.path();
+            let text = Disk.read(&path, READ_BYTES_MAX).and_then(|found| found.into_text(&path));
+            files.insert(name, text.map_err(|e| cannot(&path, &e))?);
+        }
+    }
+    Ok(files)
+}

@@ -1,0 +1,21 @@
+//! The state of a roadmap's steps, as law: phases, machines, records, changes, verdicts and the audit trail.
+//!
+//! The guard of live sessions and the roadmap dialect both stand on it. Nothing here reads a file or a clock: texts
+//! and times come in, new texts, events and findings go out.
+
+pub mod audit;
+pub mod change;
+pub mod document;
+pub mod machines;
+pub mod phases;
+pub mod skip;
+pub mod state;
+pub mod verdict;
+
+pub use document::Document;
+pub use phases::Schema;
+pub use state::Outcome;
+pub use state::PhaseRecord;
+pub use state::PhaseStatus;
+pub use state::StepState;
+pub use state::StepStatus;

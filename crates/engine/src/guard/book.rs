@@ -1,0 +1,359 @@
+//! The book of the guard: every event in one chain, memos of open steps, and the audit files made from it.
+//!
+//! One [`Desk`] is one transaction. What has to be seen outside (state files, lines of the audit trail) is written
+//! after it is durable and before anybody else writes, so that the files never run ahead of the record.
+
+use std::collections::BTreeMap;
+use std::fs::OpenOptions;
+use std::io::Write;
+use std::path::Path;
+
+use serde::Deserialize;
+use serde::Serialize;
+use serde_json::json;
+use seriatim_core::hash::Hash;
+use seriatim_core::redact::Redactor;
+use seriatim_core::roadmap::audit;
+use seriatim_core::roadmap::audit::Event;
+use seriatim_core::roadmap::audit::Happening;
+use seriatim_core::time::Utc;
+use seriatim_journal::Door;
+use seriatim_journal::Kind;
+use seriatim_journal::NewEntry;
+use seriatim_journal::NewRun;
+use seriatim_journal::Page;
+use seriatim_journal::Store;
+
+use super::GuardError;
+use super::project::Project;
+use super::step;
+use super::step::OpenStep;
+use crate::hands::disk::Disk;
+use crate::hands::files::Files;
+
+/// The name under which the book stands among the runs.
+pub const FLOW: &str = "guard";
+/// What belongs to no step is told here.
+const PROJECT_TRAIL: &str = ".seriatim/guard";
+const TRAIL: &str = "audit:";
+
+pub struct Book {
+    store: Store,
+}
+
+/// How far an audit file was written.
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+struct Written {
+    bytes: u64,
+}
+
+/// One transaction of the book.
+pub struct Desk<'d, 'p> {
+    pub(super) project: &'d Project,
+    pub(super) now: Utc,
+    page: &'d mut Page<'p>,
+    door: Door,
+    trails: BTreeMap<String, Trail>,
+    files: Vec<(String, String)>,
+}
+
+/// What is to be added to one audit file.
+struct Trail {
+    written: Written,
+    add: String,
+    /// The whole text, where the file was not as it was left.
+    restore: Option<String>,
+}
+
+/// What has to be written once the transaction is durable.
+struct Outside {
+    trails: Vec<(String, Trail)>,
+    files: Vec<(String, String)>,
+}
+
+impl Book {
+    /// Opens the book for a process that lives for a moment.
+    pub fn open(project: &Project, redactor: Redactor) -> Result<Book, GuardError> {
+        Ok(Book { store: Store::open_for_hook(&project.state_dir(), redactor)? })
+    }
+
+    /// The steps that are open.
+    pub fn steps(&self) -> Result<Vec<OpenStep>, GuardError> {
+        let Some(book) = self.store.book(FLOW)? else { return Ok(vec![]) };
+        Ok(read_steps(self.store.memos(book, step::PREFIX)?))
+    }
+
+    /// Does `work` in one transaction; then its files are written. When it fails, nothing happened.
+    pub fn write<T>(
+        &mut self,
+        project: &Project,
+        now: Utc,
+        work: impl FnOnce(&mut Desk<'_, '_>) -> Result<T, GuardError>,
+    ) -> Result<T, GuardError> {
+        let door = self.store.door().clone();
+        let new = NewRun {
+            name: FLOW.to_owned(),
+            flow: FLOW.to_owned(),
+            flow_version: 1,
+            title: "The guard of live sessions".to_owned(),
+            subject: String::new(),
+            at: now,
+        };
+        let mut trouble = Ok(());
+        let written = self.store.write_book(
+            &new,
+            |page| {
+                let mut desk =
+                    Desk { project, now, page, door, trails: BTreeMap::new(), files: vec![] };
+                let value = work(&mut desk)?;
+                let outside = desk.finish()?;
+                Ok::<_, GuardError>((value, outside))
+            },
+            |(_, outside)| trouble = outside.write(&project.root),
+        )?;
+        let (value, _) = written?;
+        trouble.map(|()| value)
+    }
+
+    /// Moves what hooks left in the write-ahead log into the database, when nobody is in a hurry.
+    pub fn tidy(project: &Project, redactor: Redactor) -> Result<(), GuardError> {
+        Ok(Store::open(&project.state_dir(), redactor)?.close()?)
+    }
+}
+
+fn read_steps(memos: Vec<(String, Vec<u8>)>) -> Vec<OpenStep> {
+    memos.into_iter().filter_map(|(_, bytes)| serde_json::from_slice(&bytes).ok()).collect()
+}
+
+impl Desk<'_, '_> {
+    pub fn steps(&self) -> Result<Vec<OpenStep>, GuardError> {
+        Ok(read_steps(self.page.memos(step::PREFIX)?))
+    }
+
+    pub fn step(&self, step_file: &str, task_id: &str) -> Result<Option<OpenStep>, GuardError> {
+        let bytes = self.page.memo(&step::key(step_file, task_id))?;
+        Ok(bytes.and_then(|bytes| serde_json::from_slice(&bytes).ok()))
+    }
+
+    /// Remembers a step as it is now.
+    pub fn keep(&mut self, step: &OpenStep) -> Result<(), GuardError> {
+        let bytes = serde_json::to_vec(step).unwrap_or_default();
+        let value = self.door.clean(bytes);
+        Ok(self.page.set(&step.key(), &value)?)
+    }
+
+    /// A passed gate closed the step.
+    pub fn close(&mut self, step: &OpenStep) -> Result<(), GuardError> {
+        Ok(self.page.forget(&step.key())?)
+    }
+
+    /// An event of a step, or of the project when it names no file.
+    pub fn event(&self, happening: Happening, step_file: &str) -> Event {
+        Event::new(self.now, happening, step_file)
+    }
+
+    /// Puts an event into the book and onto the trail.
+    pub fn happened(&mut self, event: &Event) -> Result<(), GuardError> {
+        let folder = match event.step_file.rsplit_once('/') {
+            Some((folder, _)) => folder.to_owned(),
+            None if event.step_file.is_empty() => PROJECT_TRAIL.to_owned(),
+            None => String::new(),
+        };
+        let file = if folder.is_empty() { event.file_name() } else { format!("{folder}/{}", event.file_name()) };
+        if !self.trails.contains_key(&file) {
+            let trail = self.open_trail(&file)?;
+            self.trails.insert(file.clone(), trail);
+        }
+        self.add_line(&file, &event.line())
+    }
+
+    fn add_line(&mut self, file: &str, line: &str) -> Result<(), GuardError> {
+        let body = self.door.clean(line.as_bytes().to_vec());
+        let line = String::from_utf8_lossy(body.as_bytes()).into_owned();
+        let key = format!("{TRAIL}{file}");
+        self.page.add(NewEntry { kind: Kind::Fact, key, request: Hash::ZERO, at: self.now, body })?;
+        if let Some(trail) = self.trails.get_mut(file) {
+            trail.add.push_str(&line);
+            trail.add.push('\n');
+        }
+        Ok(())
+    }
+
+    /// Looks whether an audit file is as it was left. If not, that is an incident, and the file is made anew from the
+    /// book (DS-63, E-78).
+    fn open_trail(&mut self, file: &str) -> Result<Trail, GuardError> {
+        let key = format!("{TRAIL}{file}");
+        let path = self.project.root.join(file);
+        let memo = self.page.memo(&key)?.and_then(|bytes| serde_json::from_slice::<Written>(&bytes).ok());
+        let length = std::fs::metadata(&path).map_or(0, |found| found.len());
+        match memo {
+            Some(written) if written.bytes == length => {
+                return Ok(Trail { written, add: String::new(), restore: None });
+            }
+            // The first line of the day; what another tool wrote before stays in front.
+            None if length == 0 => {
+                return Ok(Trail { written: Written::default(), add: String::new(), restore: None });
+            }
+            _ => {}
+        }
+        let found = self.project.read(file)?.unwrap_or_default();
+        let lines = expected(&self.page.bodies(&key)?);
+        if lines.is_empty() {
+            self.adopt(file, &found)?;
+            let written = Written { bytes: length };
+            return Ok(Trail { written, add: String::new(), restore: None });
+        }
+        let expected = format!("{}{lines}", self.adopted_part(file, &found)?);
+        let what = match expected.starts_with(&found) {
+            true => "its last lines were missing or not written to their end",
+            false => "it was altered",
+        };
+        let trail = Trail { written: Written::default(), add: String::new(), restore: Some(expected) };
+        self.trails.insert(file.to_owned(), trail);
+        let incident = self
+            .event(Happening::IntegrityIncident, "")
+            .with("file", file)
+            .with("what", format!("the audit trail was not as it was left: {what}; it was made anew from the record"));
+        self.add_line(file, &incident.line())?;
+        self.trails.remove(file).ok_or_else(|| GuardError::Refused(format!("{file} cannot be restored")))
+    }
+
+    /// The part of a file that was there before the guard, if it is still as it was.
+    fn adopted_part(&self, file: &str, found: &str) -> Result<String, GuardError> {
+        let Some(body) = self.page.last_body(&format!("adopted:{file}"))? else { return Ok(String::new()) };
+        let Some((bytes, hash)) = adoption(&body) else { return Ok(String::new()) };
+        let part = usize::try_from(bytes).ok().and_then(|bytes| found.get(..bytes)).unwrap_or_default();
+        Ok(if Hash::of(part.as_bytes()) == hash { part.to_owned() } else { String::new() })
+    }
+
+    /// Lines that another tool wrote before are covered from now on.
+    fn adopt(&mut self, file: &str, found: &str) -> Result<(), GuardError> {
+        let adopted = json!({"adopted": {"bytes": found.len(), "sha256": Hash::of(found.as_bytes())}});
+        let body = self.door.clean(adopted.to_string().into_bytes());
+        let key = format!("adopted:{file}");
+        self.page.add(NewEntry { kind: Kind::Note, key, request: Hash::ZERO, at: self.now, body })?;
+        Ok(())
+    }
+
+    /// A state file as it shall be, once this transaction is durable. The text goes into the book as well, so that a
+    /// crash in between loses nothing.
+    pub fn write_state(&mut self, path: &str, text: String) -> Result<Hash, GuardError> {
+        let hash = Hash::of(text.as_bytes());
+        self.saw_state(path, &text)?;
+        self.files.push((path.to_owned(), text));
+        Ok(hash)
+    }
+
+    /// A state file as it was found: later edits by other hands are compared with it.
+    pub fn saw_state(&mut self, path: &str, text: &str) -> Result<(), GuardError> {
+        self.note_state(&format!("state:{path}"), path, text)
+    }
+
+    /// What another hand wrote and was not taken over: nothing that anybody wrote is lost.
+    pub(super) fn refused_state(&mut self, path: &str, text: &str) -> Result<(), GuardError> {
+        self.note_state(&format!("refused:{path}"), path, text)
+    }
+
+    fn note_state(&mut self, key: &str, path: &str, text: &str) -> Result<(), GuardError> {
+        let body = self.door.clean(json!({"state": path, "text": text}).to_string().into_bytes());
+        let entry =
+            NewEntry { kind: Kind::Fact, key: key.to_owned(), request: Hash::ZERO, at: self.now, body };
+        self.page.add(entry)?;
+        Ok(())
+    }
+
+    /// The text that was last written to a state file, if any.
+    pub fn last_state(&self, path: &str) -> Result<Option<String>, GuardError> {
+        let body = self.page.last_body(&format!("state:{path}"))?;
+        let text = body.and_then(|bytes| serde_json::from_slice::<serde_json::Value>(&bytes).ok());
+        Ok(text.and_then(|value| value["text"].as_str().map(str::to_owned)))
+    }
+
+    fn finish(self) -> Result<Outside, GuardError> {
+        let Desk { page, door, trails, files, .. } = self;
+        for (file, trail) in &trails {
+            let before = trail.restore.as_ref().map_or(trail.written.bytes, |text| text.len() as u64);
+            let written = Written { bytes: before + trail.add.len() as u64 };
+            let value = door.clean(serde_json::to_vec(&written).unwrap_or_default());
+            page.set(&format!("{TRAIL}{file}"), &value)?;
+        }
+        Ok(Outside { trails: trails.into_iter().collect(), files })
+    }
+}
+
+/// The text that the book makes of a trail.
+fn expected(bodies: &[Vec<u8>]) -> String {
+    bodies.iter().map(|body| format!("{}\n", String::from_utf8_lossy(body))).collect()
+}
+
+/// How much of a file was there before the guard, and its hash.
+fn adoption(body: &[u8]) -> Option<(u64, Hash)> {
+    let value: serde_json::Value = serde_json::from_slice(body).ok()?;
+    let adopted = value.get("adopted")?;
+    Some((adopted["bytes"].as_u64()?, serde_json::from_value(adopted["sha256"].clone()).ok()?))
+}
+
+impl Outside {
+    fn write(&self, root: &Path) -> Result<(), GuardError> {
+        for (path, text) in &self.files {
+            let path = root.join(path);
+            Disk.write(&path, text.as_bytes(), crate::hands::files::Write::DURABLE)
+                .map_err(|error| GuardError::File { path, source: std::io::Error::other(error.to_string()) })?;
+        }
+        for (file, trail) in &self.trails {
+            let path = root.join(file);
+            let written = match &trail.restore {
+                Some(text) => std::fs::write(&path, format!("{text}{}", trail.add)),
+                None => append(&path, &trail.add),
+            };
+            written.map_err(|source| GuardError::File { path, source })?;
+        }
+        Ok(())
+    }
+}
+
+fn append(path: &Path, text: &str) -> std::io::Result<()> {
+    if text.is_empty() {
+        return Ok(());
+    }
+    let open = || OpenOptions::new().append(true).create(true).open(path);
+    let mut file = open().or_else(|error| match path.parent() {
+        Some(folder) if error.kind() == std::io::ErrorKind::NotFound => {
+            std::fs::create_dir_all(folder)?;
+            open()
+        }
+        _ => Err(error),
+    })?;
+    file.write_all(text.as_bytes())
+}
+
+/// What the book says an audit file must hold: its lines, and how much of the file was there before.
+pub struct Expected {
+    pub file: String,
+    pub adopted: Option<(u64, Hash)>,
+    pub text: String,
+}
+
+/// The audit files that a book makes, for those who verify it.
+pub fn trails(store: &Store) -> Result<Vec<Expected>, seriatim_journal::Error> {
+    let Some(book) = store.book(FLOW)? else { return Ok(vec![]) };
+    let mut files: BTreeMap<String, Expected> = BTreeMap::new();
+    store.load(book, |entry| {
+        let body = String::from_utf8_lossy(entry.body.unwrap_or_default()).into_owned();
+        let of = |file: &str| Expected { file: file.to_owned(), adopted: None, text: String::new() };
+        if let Some(file) = entry.key.strip_prefix(TRAIL) {
+            let trail = files.entry(file.to_owned()).or_insert_with(|| of(file));
+            trail.text.push_str(&body);
+            trail.text.push('\n');
+        } else if let Some(file) = entry.key.strip_prefix("adopted:") {
+            files.entry(file.to_owned()).or_insert_with(|| of(file)).adopted = adoption(body.as_bytes());
+        }
+    })?;
+    Ok(files.into_values().collect())
+}
+
+/// The name of today's trail beside a state file.
+pub fn trail_of(step_file: &str, at: Utc) -> String {
+    let name = audit::file_name(at);
+    step_file.rsplit_once('/').map_or(name.clone(), |(folder, _)| format!("{folder}/{name}"))
+}

@@ -1,0 +1,357 @@
+//! The doors: a sub-agent is about to be called, gets more work, runs a command or writes a file (DS-08 to DS-31).
+
+use seriatim_core::finding::Severity;
+use seriatim_core::guard::beyond;
+use seriatim_core::guard::beyond::Asked;
+use seriatim_core::guard::event::Event;
+use seriatim_core::guard::event::Message;
+use seriatim_core::guard::event::Spawn;
+use seriatim_core::guard::path;
+use seriatim_core::guard::reply::Reply;
+use seriatim_core::guard::shell;
+use seriatim_core::prompt::PhaseList;
+use seriatim_core::prompt::Sender;
+use seriatim_core::prompt::Standard;
+use seriatim_core::prompt::Validation;
+use seriatim_core::prompt::origin::Head;
+use seriatim_core::prompt::origin::Marker;
+use seriatim_core::prompt::registry::Level;
+use seriatim_core::prompt::validate;
+use seriatim_core::roadmap::audit::Happening;
+use seriatim_core::roadmap::state::StepStatus;
+
+use super::Guard;
+use super::GuardError;
+use super::rules::Rules;
+use super::scope;
+use super::sightings;
+use super::state;
+use super::state::Loaded;
+use super::step;
+use super::step::OpenStep;
+
+/// A prompt that claims to be a command's, and everything that is wrong with it.
+struct Examined {
+    origin: String,
+    step_file: Option<String>,
+    loaded: Option<Loaded>,
+    /// What is wrong, and how to mend it.
+    errors: Vec<(String, String)>,
+    warnings: Vec<String>,
+}
+
+impl Examined {
+    /// What the agent that asked is told.
+    fn reason(&self) -> String {
+        let mut text = String::from("Cannot invoke Task - validation failed:");
+        for (error, help) in &self.errors {
+            text.push_str(&format!("\n{error}"));
+            if !help.is_empty() {
+                text.push_str(&format!("\n  To mend it: {}", help.replace('\n', "\n    ")));
+            }
+        }
+        text
+    }
+}
+
+impl Guard<'_> {
+    /// A sub-agent is about to be called. Prompts without markers pass and cost nothing.
+    pub(super) fn spawn(&mut self, event: &Event, spawn: &Spawn) -> Result<Reply, GuardError> {
+        let tagged: Vec<&String> = spawn.prompts.iter().filter(|prompt| Head::of(prompt).is_tagged()).collect();
+        let ids: Vec<&str> = spawn.tool_use_id.as_deref().into_iter().collect();
+        sightings::note(self.project, event.session_id.as_deref(), &ids);
+        if tagged.is_empty() {
+            return Ok(Reply::Pass);
+        }
+        if spawn.opaque {
+            return Ok(Reply::Deny {
+                reason: "Prompts of commands cannot be checked inside of a workflow that computes them. Call the \
+                         sub-agent by itself, with the whole prompt in the call."
+                    .to_owned(),
+            });
+        }
+        let rules = Rules::read(self.project)?;
+        self.watch(&rules)?;
+        for prompt in tagged {
+            if let Some(reason) = self.invoke(&rules, event, prompt, spawn)? {
+                return Ok(Reply::Deny { reason });
+            }
+        }
+        Ok(Reply::Pass)
+    }
+
+    /// More work for a sub-agent that exists: the same rules hold for it.
+    pub(super) fn message(&mut self, event: &Event, message: &Message) -> Result<Reply, GuardError> {
+        let ids: Vec<&str> = message.tool_use_id.as_deref().into_iter().collect();
+        sightings::note(self.project, event.session_id.as_deref(), &ids);
+        let tagged = Head::of(&message.text).is_tagged();
+        let to = message.to.as_deref();
+        let steps = self.book()?.steps()?;
+        let open = steps.iter().find(|step| step.agent_id.is_some() && step.agent_id.as_deref() == to);
+        if !tagged {
+            // Words to an agent whose step is over would be work beyond it.
+            return Ok(match open.filter(|step| self.is_complete(step)) {
+                Some(step) => Reply::Deny {
+                    reason: format!(
+                        "{} is complete; nothing more is to be done for it. Call another sub-agent for other work.",
+                        step.in_words()
+                    ),
+                },
+                None => Reply::Pass,
+            });
+        }
+        let rules = Rules::read(self.project)?;
+        let spawn = Spawn {
+            tool: message.tool.clone(),
+            tool_use_id: message.tool_use_id.clone(),
+            prompts: vec![message.text.clone()],
+            opaque: false,
+            background: true,
+            description: None,
+            agent_type: None,
+        };
+        let refused = self.invoke(&rules, event, &message.text, &spawn)?;
+        Ok(refused.map_or(Reply::Pass, |reason| Reply::Deny { reason }))
+    }
+
+    /// Validates one tagged prompt and opens its step. The reason, when it is refused.
+    fn invoke(
+        &mut self,
+        rules: &Rules,
+        event: &Event,
+        prompt: &str,
+        spawn: &Spawn,
+    ) -> Result<Option<String>, GuardError> {
+        let mut examined = self.examine(rules, prompt)?;
+        let steps = self.book()?.steps()?;
+        self.stay_within(&steps, event, &mut examined);
+        let file = examined.step_file.clone().unwrap_or_default();
+        let task = examined.loaded.as_ref().map(|loaded| loaded.state.task_id.clone());
+        let session = event.session_id.clone();
+        self.transact(|desk| {
+            let with = |happening| {
+                let event = desk.event(happening, &file).with("command", examined.origin.as_str());
+                match &task {
+                    Some(task) => event.with("step_id", task.as_str()),
+                    None => event,
+                }
+            };
+            let began = with(Happening::TaskInvocationStarted)
+                .with("session_id", session.clone().unwrap_or_default())
+                .with("agent_type", spawn.agent_type.clone().unwrap_or_default());
+            let ended = if examined.errors.is_empty() {
+                let event = with(Happening::TaskInvocationValidated);
+                if examined.warnings.is_empty() { event } else { event.with("warnings", examined.warnings.clone()) }
+            } else {
+                let errors: Vec<&str> = examined.errors.iter().map(|(error, _)| error.as_str()).collect();
+                with(Happening::TaskInvocationRejected).with("errors", errors)
+            };
+            desk.happened(&began)?;
+            desk.happened(&ended)?;
+            if let (true, Some(loaded)) = (examined.errors.is_empty(), &examined.loaded) {
+                let before = desk.step(&file, &loaded.state.task_id)?;
+                let opened = OpenStep {
+                    step_file: file.clone(),
+                    task_id: loaded.state.task_id.clone(),
+                    origin: examined.origin.clone(),
+                    opened: desk.now,
+                    session,
+                    tool_use_id: spawn.tool_use_id.clone(),
+                    background: spawn.background,
+                    state: Some(loaded.hash()),
+                    // What an earlier try of the same step changed is still the step's to answer for.
+                    base: before.as_ref().and_then(|step| step.base.clone()),
+                    usage: before.as_ref().map(|step| step.usage).unwrap_or_default(),
+                    turns: before.as_ref().map_or(0, |step| step.turns),
+                    invocations: before.as_ref().map_or(0, |step| step.invocations) + 1,
+                    ..OpenStep::default()
+                };
+                desk.saw_state(&file, &loaded.text)?;
+                desk.keep(&opened)?;
+            }
+            Ok(())
+        })?;
+        Ok((!examined.errors.is_empty()).then(|| examined.reason()))
+    }
+
+    /// Holds a prompt and its state file against all rules at once (DS-22).
+    fn examine(&self, rules: &Rules, prompt: &str) -> Result<Examined, GuardError> {
+        let head = Head::of(prompt);
+        let metadata = head.metadata();
+        let command = head.command().and_then(|name| rules.library().registry.get(name));
+        let wants_file = command.map_or(metadata.requires_validation, |command| {
+            command.step_file && command.level != Level::None
+        });
+        let mut errors = vec![];
+        let mut warnings = vec![];
+        let mut loaded = None;
+        let mut step_file = None;
+        if let Some(named) = head.value(Marker::StepFile).filter(|_| wants_file || metadata.requires_validation) {
+            match step::inside(self.project, named) {
+                Some(file) => {
+                    match state::load(self.project, rules, &file, head.value(Marker::StepId))? {
+                        Ok(found) => loaded = Some(found),
+                        Err(findings) => errors.extend(findings.iter().map(told)),
+                    }
+                    step_file = Some(file);
+                }
+                None => errors.push((
+                    format!("Step file not found: {named}"),
+                    "name a file inside of the project".to_owned(),
+                )),
+            }
+        }
+        if let Some(found) = &loaded {
+            let broken = |f: &&seriatim_core::finding::Finding| f.severity == Severity::Error;
+            errors.extend(found.document.findings().iter().filter(broken).map(told));
+            check_step(found, &mut errors, &mut warnings);
+        }
+        let phases = match &loaded {
+            Some(found) => PhaseList::from(&found.schema),
+            None => PhaseList::of_prompt(prompt),
+        };
+        let validation: Validation =
+            validate(prompt, Sender::Foreign, &Standard { library: rules.library(), phases: &phases });
+        let problems = validation.errors.iter().map(|p| (p.message.clone(), p.help.clone()));
+        let errors = problems.chain(errors).collect();
+        warnings.extend(validation.warnings.iter().map(|p| p.message.clone()));
+        Ok(Examined { origin: metadata.origin, step_file, loaded, errors, warnings })
+    }
+
+    /// An agent of a step may start nothing that goes beyond it (DS-27).
+    fn stay_within(&self, steps: &[OpenStep], event: &Event, examined: &mut Examined) {
+        let Some(open) = owner(steps, event) else { return };
+        let task = examined.loaded.as_ref().map(|loaded| loaded.state.task_id.clone());
+        let asked = Asked {
+            origin: Some(&examined.origin),
+            step_file: examined.step_file.as_deref(),
+            step_id: task.as_deref(),
+            writes: &[],
+        };
+        let working = beyond::OpenStep {
+            origin: &open.origin,
+            step_file: &open.step_file,
+            step_id: Some(&open.task_id),
+            complete: self.is_complete(open),
+            allowed: None,
+        };
+        if let Some(refusal) = beyond::beyond(&working, &asked) {
+            examined.errors.push((refusal.to_string(), String::new()));
+        }
+    }
+
+    /// Files are about to be written by an agent of a step.
+    pub(super) fn edit(&mut self, event: &Event, paths: &[String]) -> Result<Reply, GuardError> {
+        let root = self.project.root_text();
+        let inside: Vec<String> = paths.iter().filter_map(|named| path::within(root, named)).collect();
+        if let Some(own) = inside.iter().find(|path| is_guards_own(path)) {
+            return Ok(Reply::Deny {
+                reason: format!("{own} belongs to the guard of this project and is not to be written by an agent."),
+            });
+        }
+        if event.agent_id.is_none() {
+            return Ok(Reply::Pass);
+        }
+        let steps = self.book()?.steps()?;
+        let Some(open) = owner(&steps, event) else { return Ok(Reply::Pass) };
+        let rules = Rules::read(self.project)?;
+        let Ok(loaded) = state::load(self.project, &rules, &open.step_file, Some(&open.task_id))? else {
+            return Ok(Reply::Pass);
+        };
+        let Ok(allowed) = scope::allowed(&loaded.state) else { return Ok(Reply::Pass) };
+        let writes: Vec<&str> = inside.iter().map(String::as_str).collect();
+        let working = beyond::OpenStep {
+            origin: &open.origin,
+            step_file: &open.step_file,
+            step_id: Some(&open.task_id),
+            complete: loaded.state.status == StepStatus::Done,
+            allowed: Some(&allowed),
+        };
+        let refusal = beyond::beyond(&working, &Asked { writes: &writes, ..Asked::default() });
+        Ok(refusal.map_or(Reply::Pass, |refusal| Reply::Deny { reason: refusal.to_string() }))
+    }
+
+    /// A command line is about to run: commits of open work, and what would take the guard away, are refused early and
+    /// in words. Git's own hooks are what holds.
+    pub(super) fn shell(&mut self, command: &str) -> Result<Reply, GuardError> {
+        let seen = shell::look(command);
+        if let Some(disarm) = seen.disarm.first() {
+            let what = match disarm {
+                shell::Disarm::Uninstall => "uninstalling the guard".to_owned(),
+                shell::Disarm::HooksPath { .. } => "setting core.hooksPath".to_owned(),
+                shell::Disarm::File { path } => format!("changing {path}"),
+            };
+            return Ok(Reply::Deny {
+                reason: format!("{what} would take the guard of this project away. That is for a person to do."),
+            });
+        }
+        if seen.git.is_empty() {
+            return Ok(Reply::Pass);
+        }
+        let found = self.commit_faults()?;
+        if !found.is_empty() {
+            return Ok(Reply::Deny {
+                reason: format!("There is open work, so nothing can be committed or pushed yet:\n{}", found.join("\n")),
+            });
+        }
+        let bypass = seen.git.iter().find(|git| git.no_verify || git.hooks_path_override.is_some());
+        Ok(match bypass {
+            Some(_) => Reply::Deny {
+                reason: "Commits and pushes in this project go through its hooks; leave out what would skip them."
+                    .to_owned(),
+            },
+            None => Reply::Pass,
+        })
+    }
+
+    fn is_complete(&self, step: &OpenStep) -> bool {
+        let Ok(rules) = Rules::read(self.project) else { return false };
+        let loaded = state::load(self.project, &rules, &step.step_file, Some(&step.task_id));
+        matches!(loaded, Ok(Ok(loaded)) if loaded.state.status == StepStatus::Done)
+    }
+}
+
+/// The step whose agent an event happened in.
+pub(super) fn owner<'s>(steps: &'s [OpenStep], event: &Event) -> Option<&'s OpenStep> {
+    let agent = event.agent_id.as_deref()?;
+    steps.iter().find(|step| step.agent_id.as_deref() == Some(agent))
+}
+
+/// A finding as it is told to an agent.
+fn told(finding: &seriatim_core::finding::Finding) -> (String, String) {
+    (finding.message.clone(), finding.help.clone().unwrap_or_default())
+}
+
+/// Whether a step can be worked on at all.
+fn check_step(found: &Loaded, errors: &mut Vec<(String, String)>, warnings: &mut Vec<String>) {
+    let state = &found.state;
+    match &state.status {
+        StepStatus::Done => errors.push((
+            format!("Step {} is complete; nothing is left to do for it", state.task_id),
+            "choose a step that is not done, or reopen this one first".to_owned(),
+        )),
+        StepStatus::Failed if state.can_retry == Some(false) => errors.push((
+            format!("Step {} failed and is marked as not to be tried again", state.task_id),
+            "a person has to decide about it".to_owned(),
+        )),
+        StepStatus::InReview => errors.push((
+            format!("Step {} is in review", state.task_id),
+            "wait for the review, or ask for rework".to_owned(),
+        )),
+        _ => {}
+    }
+    match scope::allowed(state) {
+        Ok(allowed) if allowed.is_undeclared() => {
+            warnings.push("the step declares no allowed file patterns, so its scope is not enforced".to_owned());
+        }
+        Ok(_) => {}
+        Err(problems) => errors.extend(problems.into_iter().map(|problem| {
+            (problem, "declare `task_specification.allowed_file_patterns` in the step file".to_owned())
+        })),
+    }
+}
+
+/// Files that hold the guard itself.
+fn is_guards_own(path: &str) -> bool {
+    path == ".seriatim" || path.starts_with(".seriatim/") || path.starts_with(".git/hooks")
+}

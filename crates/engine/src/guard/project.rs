@@ -1,0 +1,105 @@
+//! A project that is guarded: the mark that says so, and where its things are.
+
+use std::io;
+use std::path::Path;
+use std::path::PathBuf;
+
+use serde::Deserialize;
+use serde::Serialize;
+use seriatim_core::guard::client::Client;
+
+use super::GuardError;
+
+/// The folder of runtime state.
+const STATE: &str = ".seriatim";
+/// The file that marks a project as guarded, in that folder.
+const MARK: &str = "guard.json";
+
+/// What stands in the mark. A mark that cannot be read still is one: whoever damages it does not switch the guard off.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Mark {
+    pub version: u32,
+    /// The clients whose hooks were installed, with what was there before.
+    pub clients: Vec<Installed>,
+    /// The hooks of git that were installed.
+    pub git_hooks: Vec<Kept>,
+}
+
+/// A client whose settings were changed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Installed {
+    pub client: Client,
+    pub settings: Kept,
+}
+
+/// A file that was changed, and its text before.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Kept {
+    /// Relative to the root of the project, or absolute where it lies outside.
+    pub path: String,
+    /// Absent when there was no such file.
+    pub original: Option<String>,
+    /// What we left there, by its hash.
+    pub ours: seriatim_core::hash::Hash,
+    /// Folders that had to be made for it, outermost first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub folders: Vec<String>,
+}
+
+/// A guarded project.
+#[derive(Clone, Debug)]
+pub struct Project {
+    /// With symbolic links resolved.
+    pub root: PathBuf,
+}
+
+impl Project {
+    /// The nearest guarded project from `folder` upwards. It costs a look at each folder and nothing else.
+    pub fn find(folder: &Path) -> Option<Project> {
+        let found = folder.ancestors().find(|folder| folder.join(STATE).join(MARK).exists())?;
+        Some(Project { root: found.canonicalize().unwrap_or_else(|_| found.to_owned()) })
+    }
+
+    /// Whether the project at `root` is guarded.
+    pub fn is_guarded(root: &Path) -> bool {
+        root.join(STATE).join(MARK).exists()
+    }
+
+    pub fn state_dir(&self) -> PathBuf {
+        self.root.join(STATE)
+    }
+
+    /// Where the guard keeps what is not in the journal.
+    pub fn guard_dir(&self) -> PathBuf {
+        self.state_dir().join("guard")
+    }
+
+    pub fn mark_path(root: &Path) -> PathBuf {
+        root.join(STATE).join(MARK)
+    }
+
+    /// The mark; without its content where that cannot be read.
+    pub fn mark(&self) -> Mark {
+        std::fs::read(Project::mark_path(&self.root))
+            .ok()
+            .and_then(|bytes| serde_json::from_slice(&bytes).ok())
+            .unwrap_or_default()
+    }
+
+    pub fn root_text(&self) -> &str {
+        // A root that is no text cannot be named by any payload; nothing is then inside of it.
+        self.root.to_str().unwrap_or("/dev/null")
+    }
+
+    /// Reads a text inside of the project; nothing where there is no such file.
+    pub(super) fn read(&self, relative: &str) -> Result<Option<String>, GuardError> {
+        let path = self.root.join(relative);
+        let unreadable = |source: io::Error| GuardError::File { path: path.clone(), source };
+        match std::fs::read(&path) {
+            Ok(bytes) => Ok(Some(String::from_utf8_lossy(&bytes).into_owned())),
+            Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => Ok(None),
+            Err(error) => Err(unreadable(error)),
+        }
+    }
+}

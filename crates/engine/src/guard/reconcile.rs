@@ -1,0 +1,73 @@
+//! Reconciliation: sub-agents that a transcript names and no hook has seen.
+
+use std::path::Path;
+use std::path::PathBuf;
+
+use seriatim_core::guard::event::Event;
+use seriatim_core::guard::transcript::Meta;
+use seriatim_core::guard::transcript::Scan;
+
+use super::GuardError;
+use super::project::Project;
+use super::sightings;
+use super::transcript;
+
+/// What is said about such a sub-agent.
+pub(super) fn sentence(id: &str) -> String {
+    format!("Sub-agent {id} was started without any hook seeing it; what it did is not accounted for")
+}
+
+/// The sub-agents of a session that nobody accounts for.
+pub(super) fn unseen(project: &Project, event: &Event) -> Result<Vec<String>, GuardError> {
+    let Some(path) = event.transcript_path.as_deref() else { return Ok(vec![]) };
+    let session = event.session_id.as_deref();
+    let seen = sightings::read(project, session)?;
+    let mut scan = remembered(project, session);
+    transcript::go_on(Path::new(path), &mut scan);
+    scan.prompt = None;
+    remember(project, session, &scan);
+    let mut found: Vec<String> = scan
+        .agents
+        .iter()
+        .filter(|(id, named)| {
+            !seen.contains(*id) && named.tool_use_id.as_ref().is_none_or(|call| !seen.contains(call))
+        })
+        .map(|(id, _)| id.clone())
+        .collect();
+    found.extend(beside(Path::new(path)).into_iter().filter(|(id, call)| {
+        !seen.contains(id) && call.as_ref().is_none_or(|call| !seen.contains(call))
+    }).map(|(id, _)| id));
+    found.sort();
+    found.dedup();
+    Ok(found)
+}
+
+/// The sub-agents whose files lie beside a transcript, with the calls they came from.
+fn beside(transcript: &Path) -> Vec<(String, Option<String>)> {
+    let folder = transcript.with_extension("").join("subagents");
+    let Ok(entries) = std::fs::read_dir(folder) else { return vec![] };
+    entries
+        .flatten()
+        .filter_map(|entry| {
+            let name = entry.file_name().into_string().ok()?;
+            let id = Meta::agent_of(&name).filter(|_| name.ends_with(".meta.json"))?.to_owned();
+            let meta = std::fs::read(entry.path()).ok().and_then(|bytes| Meta::parse(&bytes));
+            Some((id, meta.and_then(|meta| meta.tool_use_id)))
+        })
+        .collect()
+}
+
+fn place(project: &Project, session: Option<&str>) -> PathBuf {
+    project.guard_dir().join("scans").join(format!("main-{}", transcript::safe(session.unwrap_or("none"))))
+}
+
+fn remembered(project: &Project, session: Option<&str>) -> Scan {
+    let bytes = std::fs::read(place(project, session)).ok();
+    bytes.and_then(|bytes| serde_json::from_slice(&bytes).ok()).unwrap_or_default()
+}
+
+fn remember(project: &Project, session: Option<&str>, scan: &Scan) {
+    // Only a help for the next reading.
+    let _ = std::fs::create_dir_all(project.guard_dir().join("scans"));
+    let _ = std::fs::write(place(project, session), serde_json::to_vec(scan).unwrap_or_default());
+}

@@ -1,0 +1,88 @@
+//! A step that was started under the guard, as the guard remembers it between two hooks.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+use serde::Serialize;
+use seriatim_core::guard::path;
+use seriatim_core::guard::usage::Usage;
+use seriatim_core::hash::Hash;
+use seriatim_core::time::Utc;
+
+use super::project::Project;
+
+/// A step that no passed gate has closed yet.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct OpenStep {
+    /// Relative to the root of the project.
+    pub step_file: String,
+    pub task_id: String,
+    /// The command that started it.
+    pub origin: String,
+    pub opened: Utc,
+    pub session: Option<String>,
+    pub tool_use_id: Option<String>,
+    /// Once it is known.
+    pub agent_id: Option<String>,
+    pub background: bool,
+    /// The agent has come to an end, one way or another.
+    pub ended: bool,
+    /// The files when the agent began.
+    pub base: Option<Base>,
+    /// The state file as it was last seen or written.
+    pub state: Option<Hash>,
+    /// How often in a row its agent was sent back.
+    pub sent_back: u32,
+    /// The last stop validation.
+    pub last_stop: Option<LastStop>,
+    /// What keeps the step from being closed although its record is whole.
+    pub holds: Vec<String>,
+    pub usage: Usage,
+    pub turns: u64,
+    pub invocations: u32,
+}
+
+/// The files when a step began.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Base {
+    /// All that git sees, untracked files included.
+    pub tree: String,
+    pub head: Option<String>,
+    /// Files that git does not see, but that matter all the same, by their hashes.
+    pub sensitive: BTreeMap<String, Hash>,
+}
+
+/// How the last stop was judged.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct LastStop {
+    pub at: Utc,
+    /// `success`, `warning` or `error`.
+    pub status: String,
+    pub errors: Vec<String>,
+}
+
+impl OpenStep {
+    /// The key of its memo.
+    pub fn key(&self) -> String {
+        key(&self.step_file, &self.task_id)
+    }
+
+    /// How people call it.
+    pub fn in_words(&self) -> String {
+        format!("step {} ({})", self.task_id, self.step_file)
+    }
+}
+
+pub(super) const PREFIX: &str = "step:";
+
+pub(super) fn key(step_file: &str, task_id: &str) -> String {
+    format!("{PREFIX}{step_file}#{task_id}")
+}
+
+/// A state file that a prompt or a person named, as seen from the root of the project.
+pub(super) fn inside(project: &Project, named: &str) -> Option<String> {
+    path::within(project.root_text(), named.trim()).filter(|path| !path.is_empty())
+}

@@ -1,0 +1,76 @@
+//! Transcripts: read from where the last reading ended, and never as a whole.
+
+use std::fs::File;
+use std::io::Read;
+use std::io::Seek;
+use std::io::SeekFrom;
+use std::path::Path;
+
+use seriatim_core::guard::transcript::Scan;
+
+use super::project::Project;
+use super::step::OpenStep;
+
+/// How much is read at once.
+const PIECE_BYTES: usize = 1 << 20;
+/// The first prompt stands near the top.
+const HEAD_BYTES_MAX: u64 = 32 << 20;
+
+/// The first prompt of a transcript.
+pub(super) fn first_prompt(path: &str) -> Option<String> {
+    let mut scan = Scan::default();
+    feed(Path::new(path), &mut scan, HEAD_BYTES_MAX, |scan| scan.prompt.is_some());
+    scan.prompt
+}
+
+/// Goes on reading where the last reading ended. What cannot be read tells nothing.
+pub(super) fn go_on(path: &Path, scan: &mut Scan) {
+    feed(path, scan, u64::MAX, |_| false);
+}
+
+fn feed(path: &Path, scan: &mut Scan, bytes_max: u64, done: impl Fn(&Scan) -> bool) {
+    let Ok(mut file) = File::open(path) else { return };
+    if file.seek(SeekFrom::Start(scan.offset)).is_err() {
+        return;
+    }
+    let mut buffer: Vec<u8> = vec![];
+    let mut read_bytes = 0_u64;
+    while read_bytes < bytes_max && !done(scan) {
+        let before = buffer.len();
+        match file.by_ref().take(PIECE_BYTES as u64).read_to_end(&mut buffer) {
+            Ok(0) | Err(_) => break,
+            Ok(read) => read_bytes += read as u64,
+        }
+        let used = scan.feed(&buffer);
+        buffer.drain(..used);
+        if buffer.len() > before + 2 * PIECE_BYTES && used == 0 && buffer.len() > 64 * PIECE_BYTES {
+            break;
+        }
+    }
+    if !buffer.is_empty() && !done(scan) {
+        let offset = scan.offset;
+        *scan = scan.ended(&buffer);
+        scan.offset = offset;
+    }
+}
+
+/// Adds what an agent's transcript says about its cost to its step.
+pub(super) fn count(project: &Project, step: &mut OpenStep, path: Option<&str>) {
+    let (Some(path), Some(agent)) = (path, step.agent_id.clone()) else { return };
+    let place = project.guard_dir().join("scans").join(safe(&agent));
+    let mut scan: Scan =
+        std::fs::read(&place).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok()).unwrap_or_default();
+    let (usage, turns) = (scan.usage, scan.turns);
+    go_on(Path::new(path), &mut scan);
+    step.usage = step.usage.plus(scan.usage.minus(usage));
+    step.turns += scan.turns.saturating_sub(turns);
+    scan.prompt = None;
+    // Only a help for the next reading: without it the transcript is read from its beginning.
+    let _ = std::fs::create_dir_all(project.guard_dir().join("scans"));
+    let _ = std::fs::write(place, serde_json::to_vec(&scan).unwrap_or_default());
+}
+
+/// An id as the name of a file.
+pub(super) fn safe(id: &str) -> String {
+    id.chars().map(|c| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' }).take(100).collect()
+}
