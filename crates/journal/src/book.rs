@@ -6,9 +6,13 @@
 
 use rusqlite::params;
 use seriatim_core::hash::Hash;
+use seriatim_core::time::Utc;
 
 use crate::append::add_entries;
+use crate::calls;
+use crate::calls::OpenCall;
 use crate::door::Clean;
+use crate::entry::Kind;
 use crate::entry::NewEntry;
 use crate::error::Error;
 use crate::ledger;
@@ -45,6 +49,22 @@ impl Page<'_> {
         let seq = self.tip.entries;
         add_entries(self.session, &self.row, &mut self.tip, &[entry])?;
         Ok((seq, self.tip.head))
+    }
+
+    /// Asks a person. The same question under the same key stays as it is; another one takes its place.
+    pub fn ask(&mut self, call: &OpenCall, at: Utc) -> Result<String, Error> {
+        let entry =
+            NewEntry { kind: Kind::Intent, key: call.key.clone(), request: Hash::ZERO, at, body: call.body.clone() };
+        self.add(entry)?;
+        calls::open(self.session, self.row.id, call, at)
+    }
+
+    /// Takes notice of an answer: the question is open no longer.
+    pub fn answer(&mut self, key: &str, answer: Clean, at: Utc) -> Result<(), Error> {
+        let entry =
+            NewEntry { kind: Kind::Outcome, key: key.to_owned(), request: Hash::ZERO, at, body: answer };
+        let (seq, _) = self.add(entry)?;
+        calls::close(self.session, self.row.id, key, at, Some(seq))
     }
 
     /// The bodies of all entries with this key, in order; those that were erased are left out.

@@ -3,9 +3,13 @@
 use serde_json::json;
 use seriatim_core::question::Answer as Given;
 use seriatim_core::question::Question;
+use seriatim_engine::guard;
+use seriatim_engine::guard::Guard;
+use seriatim_engine::guard::Project;
 use seriatim_journal::Answered;
 use seriatim_journal::Call;
 use seriatim_journal::NewSignal;
+use seriatim_journal::Open;
 use seriatim_journal::SignalKind;
 use seriatim_journal::Signalled;
 use seriatim_journal::Target;
@@ -15,6 +19,7 @@ use crate::error::CommandError;
 use crate::error::Result;
 use crate::exit::Exit;
 use crate::workspace::Workspace;
+use crate::workspace::make_redactor;
 use crate::workspace::now;
 
 /// Answer an open question; `resume` then continues its run
@@ -56,6 +61,10 @@ pub(crate) fn run(context: &Context, command: &Answer) -> Result<Exit> {
     let by = command.by.clone().unwrap_or_else(crate::session::whoami);
     let given =
         Given { choice: choice.id.clone(), text: command.text.clone(), by: by.clone(), digest: open.digest };
+    if guard::is_guards(&open.key) {
+        drop(store);
+        return decide(context, &workspace, &open, &given, &choice.label);
+    }
     let body = store.clean(serde_json::to_vec(&given).unwrap_or_default());
     let signal = NewSignal {
         to: Target::Call(open.id.clone()),
@@ -87,6 +96,18 @@ pub(crate) fn run(context: &Context, command: &Answer) -> Result<Exit> {
         context.ui.tell(format!("Continue with:  seriatim resume {}", open.run_name));
     }
     let _ = store.close();
+    Ok(Exit::Good)
+}
+
+/// The guard takes notice at once: there is no run that would have to be continued.
+fn decide(context: &Context, workspace: &Workspace, open: &Open, given: &Given, label: &str) -> Result<Exit> {
+    let project = Project { root: workspace.root.clone() };
+    let decided = Guard::new(&project, now(), &make_redactor).decide(&open.key, given);
+    decided.map_err(|error| CommandError::not_good(error.to_string()))?;
+    context.ui.document(&json!({
+        "question": open.id, "run": open.run_name, "choice": given.choice, "text": given.text, "by": given.by,
+    }));
+    context.ui.say(format!("Recorded: {label}."));
     Ok(Exit::Good)
 }
 

@@ -12,6 +12,8 @@ use serde::Deserialize;
 use serde::Serialize;
 use serde_json::json;
 use seriatim_core::hash::Hash;
+use seriatim_core::question::Answer;
+use seriatim_core::question::Question;
 use seriatim_core::redact::Redactor;
 use seriatim_core::roadmap::audit;
 use seriatim_core::roadmap::audit::Event;
@@ -21,6 +23,8 @@ use seriatim_journal::Door;
 use seriatim_journal::Kind;
 use seriatim_journal::NewEntry;
 use seriatim_journal::NewRun;
+use seriatim_journal::OpenCall;
+use seriatim_journal::OpenKind;
 use seriatim_journal::Page;
 use seriatim_journal::Store;
 
@@ -36,6 +40,8 @@ pub const FLOW: &str = "guard";
 /// What belongs to no step is told here.
 const PROJECT_TRAIL: &str = ".seriatim/guard";
 const TRAIL: &str = "audit:";
+/// Steps that a passed gate has closed.
+const FINISHED: &str = "finished:";
 
 pub struct Book {
     store: Store,
@@ -81,6 +87,12 @@ impl Book {
     pub fn steps(&self) -> Result<Vec<OpenStep>, GuardError> {
         let Some(book) = self.store.book(FLOW)? else { return Ok(vec![]) };
         Ok(read_steps(self.store.memos(book, step::PREFIX)?))
+    }
+
+    /// The steps that a passed gate has closed.
+    pub fn finished(&self) -> Result<Vec<OpenStep>, GuardError> {
+        let Some(book) = self.store.book(FLOW)? else { return Ok(vec![]) };
+        Ok(read_steps(self.store.memos(book, FINISHED)?))
     }
 
     /// Does `work` in one transaction; then its files are written. When it fails, nothing happened.
@@ -142,9 +154,27 @@ impl Desk<'_, '_> {
         Ok(self.page.set(&step.key(), &value)?)
     }
 
-    /// A passed gate closed the step.
+    /// A passed gate closed the step. What it cost is still known.
     pub fn close(&mut self, step: &OpenStep) -> Result<(), GuardError> {
+        let finished = OpenStep { base: None, ..step.clone() };
+        let value = self.door.clean(serde_json::to_vec(&finished).unwrap_or_default());
+        self.page.set(&format!("{FINISHED}{}", step.key()), &value)?;
         Ok(self.page.forget(&step.key())?)
+    }
+
+    /// Asks a person about something, once.
+    pub(super) fn ask(&mut self, key: &str, question: &Question) -> Result<String, GuardError> {
+        let bytes = serde_json::to_vec(question).unwrap_or_default();
+        let digest = Hash::of(&bytes);
+        let body = self.door.clean(bytes);
+        let call = OpenCall { key: key.to_owned(), kind: OpenKind::Question, digest, body };
+        Ok(self.page.ask(&call, self.now)?)
+    }
+
+    /// Takes notice of what a person answered.
+    pub(super) fn answered(&mut self, key: &str, answer: &Answer) -> Result<(), GuardError> {
+        let body = self.door.clean(serde_json::to_vec(answer).unwrap_or_default());
+        Ok(self.page.answer(key, body, self.now)?)
     }
 
     /// An event of a step, or of the project when it names no file.

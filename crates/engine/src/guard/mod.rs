@@ -11,6 +11,7 @@ mod config;
 mod doors;
 mod evidence;
 mod hook;
+mod people;
 mod phase;
 mod project;
 mod reconcile;
@@ -32,6 +33,7 @@ use seriatim_core::time::Utc;
 
 pub use commit::Gate;
 pub use hook::hook;
+pub use people::is_guards;
 pub use project::Installed;
 pub use project::Kept;
 pub use project::Mark;
@@ -80,6 +82,11 @@ impl<'p> Guard<'p> {
     /// The steps that are open.
     pub fn steps(&mut self) -> Result<Vec<OpenStep>, GuardError> {
         self.book()?.steps()
+    }
+
+    /// The steps that a passed gate has closed.
+    pub fn finished(&mut self) -> Result<Vec<OpenStep>, GuardError> {
+        self.book()?.finished()
     }
 
     fn make_redactor(&self) -> Result<Redactor, GuardError> {

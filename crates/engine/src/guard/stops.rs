@@ -313,7 +313,7 @@ fn settle(
     }
     let asked = format!("{} ended with errors: {}", step.in_words(), verdict.errors.join("; "));
     if end == End::Wants {
-        step.holds = vec![asked];
+        desk.hold(&mut step, asked, &verdict)?;
     }
     desk.keep(&step)?;
     Ok(match end {

@@ -25,7 +25,7 @@ fn ds_21_broken_json_is_still_known_as_a_step_and_said_in_its_words() {
     let text = "{\n  \"tdd_cycle\": {\"phase_execution_log\": [}\n}\n";
     let (kind, lines) = checked("01-01.json", text, None);
     assert_eq!(kind, Some(Kind::Step));
-    assert_eq!(lines, ["2:42 error Step file invalid JSON: expected value at line 2 column 42"]);
+    assert_eq!(lines, ["2:41 error Step file invalid JSON: expected value at line 2 column 41"]);
     assert_eq!(checked("x", "{", Some(Kind::Step)).1.len(), 1);
 }
 

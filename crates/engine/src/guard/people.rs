@@ -1,0 +1,81 @@
+//! What a person is asked when the guard cannot go on by itself, and what follows from the answer.
+
+use seriatim_core::question::Answer;
+use seriatim_core::question::Choice;
+use seriatim_core::question::Question;
+use seriatim_core::roadmap::verdict::StopVerdict;
+
+use super::Guard;
+use super::GuardError;
+use super::book::Desk;
+use super::rules::Rules;
+use super::state::Synced;
+use super::step;
+use super::step::OpenStep;
+use super::stops::SENT_BACK_MAX;
+
+const KEY: &str = "hold:";
+
+impl Desk<'_, '_> {
+    /// Holds a step until a person has looked at it.
+    pub(super) fn hold(
+        &mut self,
+        step: &mut OpenStep,
+        why: String,
+        verdict: &StopVerdict,
+    ) -> Result<(), GuardError> {
+        step.holds = vec![why];
+        let question = held(step, verdict);
+        self.ask(&format!("{KEY}{}", step.key()), &question)?;
+        Ok(())
+    }
+}
+
+impl Guard<'_> {
+    /// A person has answered about a step that is held.
+    pub fn decide(&mut self, key: &str, answer: &Answer) -> Result<(), GuardError> {
+        let rules = Rules::read(self.project)?;
+        let wanted = key.strip_prefix(KEY).unwrap_or_default().to_owned();
+        self.transact(|desk| {
+            desk.answered(key, answer)?;
+            let Some(mut step) = desk.steps()?.into_iter().find(|step| step.key() == wanted) else {
+                return Ok(());
+            };
+            step.holds.clear();
+            step.sent_back = 0;
+            if answer.choice == "cancel"
+                && let Ok(Synced { loaded, .. }) = desk.sync(&rules, &mut step)?
+            {
+                let mut after = loaded.state.clone();
+                after.can_retry = Some(false);
+                desk.store(&mut step, &loaded, &after, &[])?;
+            }
+            desk.keep(&step)
+        })
+    }
+}
+
+fn held(step: &OpenStep, verdict: &StopVerdict) -> Question {
+    let name = step.step_file.rsplit('/').next().unwrap_or(&step.step_file);
+    Question {
+        header: "A step is held".to_owned(),
+        question: format!(
+            "The agent of {} ({name}) was sent back {SENT_BACK_MAX} times and its record is still not whole. How should it go on?",
+            step.task_id
+        ),
+        why: "Nothing of this work can be committed before somebody has looked at it.".to_owned(),
+        tried: verdict.errors.clone(),
+        details: String::new(),
+        options: vec![
+            Choice::new("retry", "Try it again", "Another agent may be called for it; what is done stays done."),
+            Choice::new("cancel", "Leave it", "It is marked as not to be tried again; the files stay as they are."),
+        ],
+        free_text: true,
+        about: vec![],
+    }
+}
+
+/// Whether an open question is one of the guard's.
+pub fn is_guards(key: &str) -> bool {
+    key.starts_with(KEY) && key.contains(step::PREFIX)
+}
