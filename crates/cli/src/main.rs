@@ -7,6 +7,7 @@ mod commands;
 mod conditions;
 mod error;
 mod exit;
+mod guard;
 mod processes;
 mod progress;
 mod prompt;

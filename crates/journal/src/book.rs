@@ -53,8 +53,13 @@ impl Page<'_> {
 
     /// Asks a person. The same question under the same key stays as it is; another one takes its place.
     pub fn ask(&mut self, call: &OpenCall, at: Utc) -> Result<String, Error> {
-        let entry =
-            NewEntry { kind: Kind::Intent, key: call.key.clone(), request: Hash::ZERO, at, body: call.body.clone() };
+        let entry = NewEntry {
+            kind: Kind::Intent,
+            key: call.key.clone(),
+            request: Hash::ZERO,
+            at,
+            body: call.body.clone(),
+        };
         self.add(entry)?;
         calls::open(self.session, self.row.id, call, at)
     }
@@ -135,11 +140,14 @@ impl Store {
         work: impl FnOnce(&mut Page<'_>) -> Result<T, E>,
         publish: impl FnOnce(&T),
     ) -> Result<Result<T, E>, Error> {
-        self.alone(|session| {
+        let written = self.alone(|session| {
             session.execute("BEGIN IMMEDIATE", [])?;
             let row = match find(session, &new.flow)? {
-                Some(run) => RunRow::read(session, run)?
-                    .map_err(|flaw| Error::Broken { run: new.flow.clone(), seq: 0, flaw })?,
+                Some(run) => RunRow::read(session, run)?.map_err(|flaw| Error::Broken {
+                    run: new.flow.clone(),
+                    seq: 0,
+                    flaw,
+                })?,
                 None => create(session, new)?,
             };
             let tip = Tip::read(session, row.id)?;
@@ -163,7 +171,9 @@ impl Store {
             session.execute("COMMIT", [])?;
             publish(&value);
             Ok(Ok(value))
-        })
+        });
+        self.settle();
+        written
     }
 }
 

@@ -27,6 +27,9 @@ const BUSY_WAIT: Duration = Duration::from_secs(5);
 /// Room for the pages of one commit of many runs: what does not fit is written twice.
 const CACHE_KIB: u32 = 4_096;
 
+/// A log that short-lived processes leave behind is emptied when it is longer than this.
+const LOG_BYTES_MAX: u64 = 256 << 10;
+
 /// More than the statements there are.
 const STATEMENTS_MAX: usize = 64;
 
@@ -178,6 +181,19 @@ impl Store {
         conn.close().map_err(|(_, error)| error).at(&path)
     }
 
+    /// Empties the write-ahead log once it is long. Whoever opens the store when nobody else has it open reads all of
+    /// the log first, and with short-lived processes that is everybody.
+    pub(crate) fn settle(&self) {
+        let Some(_turn) = self.lock.as_ref().and_then(|lock| lock.turn().ok()) else { return };
+        if self.mode != Mode::Hook || log_bytes(&self.path) < LOG_BYTES_MAX {
+            return;
+        }
+        // A reader that is in the way is not waited for; the next one who writes tries again.
+        let _ = self.conn.busy_timeout(Duration::ZERO);
+        let _ = self.conn.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
+        let _ = self.conn.busy_timeout(BUSY_WAIT);
+    }
+
     pub(crate) fn session(&self) -> Session<'_> {
         Session { conn: &self.conn, path: &self.path }
     }
@@ -299,9 +315,13 @@ fn inspected(conn: Connection, path: &Path) -> Result<(Connection, Found), Error
 }
 
 fn log_is_empty(path: &Path) -> bool {
+    log_bytes(path) == 0
+}
+
+fn log_bytes(path: &Path) -> u64 {
     let mut log = path.as_os_str().to_owned();
     log.push("-wal");
-    fs::metadata(log).map_or(true, |found| found.len() == 0)
+    fs::metadata(log).map_or(0, |found| found.len())
 }
 
 #[cfg(test)]

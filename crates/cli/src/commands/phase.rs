@@ -6,8 +6,10 @@ use serde_json::json;
 use seriatim_core::roadmap::change::Act;
 use seriatim_core::roadmap::change::Change;
 use seriatim_core::roadmap::state::Outcome;
+use seriatim_core::roadmap::state::StepState;
 use seriatim_core::roadmap::state::TestResults;
 use seriatim_engine::guard::Guard;
+use seriatim_engine::guard::GuardError;
 use seriatim_engine::guard::Project;
 
 use crate::args::Context;
@@ -39,6 +41,8 @@ enum What {
     Skip(Skip),
     /// The phase failed
     Fail(Fail),
+    /// The step stops before its end: what is left is said, and it can be resumed
+    Partial(Partial),
     /// Open a phase again that was over; what was on record goes into its history
     Reopen(Fail),
 }
@@ -90,6 +94,18 @@ struct Fail {
     note: Option<String>,
 }
 
+#[derive(clap::Args, Debug)]
+struct Partial {
+    /// The project, where several have a step of this name
+    #[arg(long, value_name = "P")]
+    project: Option<String>,
+    /// The step's id, or the path of its state file
+    step: String,
+    /// What has to be done next; may be given several times
+    #[arg(long, value_name = "T", required = true)]
+    suggest: Vec<String>,
+}
+
 fn tests(text: &str) -> std::result::Result<TestResults, String> {
     let numbers: Vec<u64> = text.split(',').filter_map(|part| part.trim().parse().ok()).collect();
     match numbers.as_slice() {
@@ -101,8 +117,9 @@ fn tests(text: &str) -> std::result::Result<TestResults, String> {
 }
 
 impl What {
-    fn change(&self) -> (&Which, Change) {
-        match self {
+    fn change(&self) -> Option<(&Which, Change)> {
+        Some(match self {
+            What::Partial(_) => return None,
             What::Start(which) => (which, Change::new(Act::Start, &which.phase)),
             What::Done(Done { which, outcome, note, tests, artifact }) => {
                 let change = Change {
@@ -123,52 +140,76 @@ impl What {
             What::Reopen(Fail { which, note }) => {
                 (which, Change { note: note.clone(), ..Change::new(Act::Reopen, &which.phase) })
             }
-        }
+        })
     }
 }
 
 pub(crate) fn run(context: &Context, command: &Phase) -> Result<Exit> {
-    let (which, change) = command.act.change();
     let workspace = Workspace::open(&context.ui, context.workspace.as_deref())?;
     let project = Project { root: workspace.root.clone() };
     let mut guard = Guard::new(&project, now(), &make_redactor);
-    let (file, id) = find(&workspace.root, &mut guard, which)?;
-    let state = match guard.phase(&file, id.as_deref(), &change) {
+    let Some((which, change)) = command.act.change() else {
+        let What::Partial(partial) = &command.act else { return Ok(Exit::Usage) };
+        let (file, id) = find(&workspace.root, &mut guard, &partial.step, partial.project.as_deref())?;
+        let recorded = guard.partial(&file, id.as_deref(), &partial.suggest);
+        return tell(context, &partial.step, None, &file, recorded);
+    };
+    let (file, id) = find(&workspace.root, &mut guard, &which.step, which.project.as_deref())?;
+    let recorded = guard.phase(&file, id.as_deref(), &change);
+    tell(context, &which.step, Some(&which.phase), &file, recorded)
+}
+
+/// What came of it, for people and for machines.
+fn tell(
+    context: &Context,
+    step: &str,
+    phase: Option<&str>,
+    file: &str,
+    recorded: std::result::Result<StepState, GuardError>,
+) -> Result<Exit> {
+    let state = match recorded {
         Ok(state) => state,
-        Err(seriatim_engine::guard::GuardError::Refused(why)) => {
-            context.ui.document(&json!({"recorded": false, "step": which.step, "phase": which.phase, "reason": why}));
+        Err(GuardError::Refused(why)) => {
+            context.ui.document(&json!({"recorded": false, "step": step, "phase": phase, "reason": why}));
             context.ui.note(format!("not recorded: {why}"));
             return Ok(Exit::NotGood);
         }
         Err(error) => return Err(CommandError::usage(error.to_string())),
     };
-    let status = state.phase(&which.phase).map_or("", |phase| phase.status.word()).to_owned();
+    let status = phase.and_then(|name| state.phase(name)).map(|phase| phase.status.word().to_owned());
     context.ui.document(&json!({
-        "recorded": true, "step": state.task_id, "step_status": state.status.word(), "phase": which.phase,
-        "status": status, "file": file,
+        "recorded": true, "step": state.task_id, "step_status": state.status.word(), "phase": phase, "status": status,
+        "file": file,
     }));
-    context.ui.say(format!("{} of step {}: {status}", which.phase, state.task_id));
+    context.ui.say(match (phase, status) {
+        (Some(phase), Some(status)) => format!("{phase} of step {}: {status}", state.task_id),
+        _ => format!("step {}: {}", state.task_id, state.status.word()),
+    });
     Ok(Exit::Good)
 }
 
 /// The state file that is meant: a path, an open step of the guard, or the one file of the workspace that has the step.
-fn find(root: &Path, guard: &mut Guard<'_>, which: &Which) -> Result<(String, Option<String>)> {
-    if root.join(&which.step).is_file() {
-        return Ok((which.step.trim_start_matches("./").to_owned(), None));
+fn find(
+    root: &Path,
+    guard: &mut Guard<'_>,
+    wanted: &str,
+    project: Option<&str>,
+) -> Result<(String, Option<String>)> {
+    if root.join(wanted).is_file() {
+        return Ok((wanted.trim_start_matches("./").to_owned(), None));
     }
     let open = guard.steps().map_err(|error| CommandError::usage(error.to_string()))?;
-    let mut open = open.iter().filter(|step| step.task_id == which.step);
-    if let (Some(step), None, None) = (open.next(), open.next(), which.project.as_deref()) {
+    let mut open = open.iter().filter(|step| step.task_id == wanted);
+    if let (Some(step), None, None) = (open.next(), open.next(), project) {
         return Ok((step.step_file.clone(), Some(step.task_id.clone())));
     }
-    let found = steps::having(root, &which.step, which.project.as_deref());
+    let found = steps::having(root, wanted, project);
     match found.as_slice() {
-        [file] => Ok((file.clone(), Some(which.step.clone()))),
-        [] => Err(CommandError::usage(format!("no state file of this workspace has a step `{}`", which.step))
+        [file] => Ok((file.clone(), Some(wanted.to_owned()))),
+        [] => Err(CommandError::usage(format!("no state file of this workspace has a step `{wanted}`"))
             .hint("name the path of the step file instead, or the project with --project")),
         several => Err(CommandError::usage(format!(
-            "step `{}` is in several state files: {}",
-            which.step,
+            "step `{wanted}` is in several state files: {}",
             several.join(", ")
         ))
         .hint("say which project is meant with --project, or name the path of the step file")),

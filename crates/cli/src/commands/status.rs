@@ -31,6 +31,9 @@ const SHOWN: usize = 30;
 pub(crate) struct Status {
     /// One run, or the beginning of its id
     run: Option<String>,
+    /// Show the steps of all projects instead: their phases, the last validation, holds, and what they cost
+    #[arg(long, conflicts_with_all = ["run", "all"])]
+    summary: bool,
     /// Show all runs, not only the newest
     #[arg(long)]
     all: bool,
@@ -56,6 +59,9 @@ struct Document<'a> {
 
 pub(crate) fn run(context: &Context, command: &Status) -> Result<Exit> {
     let workspace = Workspace::open(&context.ui, context.workspace.as_deref())?;
+    if command.summary {
+        return super::summary::run(context, &workspace);
+    }
     let ui = &context.ui;
     let store = workspace.store_to_read()?;
     if let Some(run) = &command.run {

@@ -55,6 +55,12 @@ fn help_lists_the_commands() {
       prompt       Render a prompt from a template, or check any prompt before it is sent
       decide       Record a decision: prints its id, and nothing else
       observe      Record an observation: prints its id, and nothing else
+      guard        Guard the live sessions of this project: hooks of the clients, and of git
+      doctor       Try out whether the guard of this project guards, and say what it does not protect
+      phase        Record a phase of a step: started, done, skipped or failed
+      hook         Answer an event of an agent's client: JSON on stdin, the decision on stdout
+      commit-gate  Say whether the staged commit may be made: what the git pre-commit hook runs
+      watchdog     Find work that has been in progress for too long, and recover it
       verify       Prove that the record is whole: every chain, every file made from it, and the course
                    of every run
       bench        Measure what this machine can do: durable steps, recovery, parked runs, as ratios to

@@ -27,6 +27,14 @@ mod documents;
 #[cfg(test)]
 mod examples;
 #[cfg(test)]
+mod guard_doctor;
+#[cfg(test)]
+mod guard_hooks;
+#[cfg(test)]
+mod guard_setup;
+#[cfg(test)]
+mod guard_stage;
+#[cfg(test)]
 mod process;
 #[cfg(test)]
 mod prompt;

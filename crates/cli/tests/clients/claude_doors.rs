@@ -24,7 +24,7 @@ use crate::stage::Stage;
 #[track_caller]
 fn assert_refused(ask: &Ask) {
     let read = ask.result();
-    assert!(read.starts_with("Cannot invoke Task - validation failed:"), "{read}");
+    assert!(read.contains("Cannot invoke Task - validation failed:"), "{read}");
     for section in LEFT_OUT {
         let missing = format!("MISSING: Mandatory section '{section}' not found");
         assert!(read.contains(&missing), "{section} is not named:\n{read}");
@@ -58,7 +58,7 @@ fn ds_03_a_complete_prompt_starts_an_agent_and_arrives_whole() {
     let model = Model::start(Script::main([foreground(&prompt), say("Done.")]).sub([say("I was started.")]));
     stage.claude(&model, &[]).ended();
     assert_eq!(model.subs(), 1);
-    assert!(model.asks_of(1)[0].reads(prompt.trim()));
+    model.asks_of(1)[0].assert_reads(prompt.trim());
     assert_eq!(stage.audited("TASK_INVOCATION_VALIDATED").len(), 1);
 }
 
@@ -134,6 +134,24 @@ fn a_workflow_passes_the_same_door() {
     assert_refused(&model.asks_of(MAIN)[1]);
     let computed = &model.asks_of(MAIN)[2];
     assert!(computed.result().contains("cannot be checked inside of a workflow"), "{}", computed.result());
+}
+
+#[test]
+#[ignore = "needs the real clients: .ci/run clients"]
+fn a_workflow_in_a_file_passes_the_same_door() {
+    let stage = Stage::guarded("claude");
+    let script = format!(
+        "export const meta = {{name: 'work', description: 'Works'}}\nreturn await agent({})\n",
+        json!(incomplete())
+    );
+    stage.file("work.js", &script);
+    let path = stage.project().join("work.js");
+    let model = Model::start(
+        Script::main([call("Workflow", json!({"scriptPath": path})), say("Done."), say("Done.")])
+            .sub([say("I was started.")]),
+    );
+    stage.claude(&model, &[]).ended();
+    assert_eq!(model.subs(), 0);
 }
 
 #[test]

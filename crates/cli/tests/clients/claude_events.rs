@@ -67,7 +67,7 @@ fn an_agent_in_the_background_stops_after_its_call_is_over() {
     let call = &stage.events("PostToolUse")[0]["tool_response"];
     assert_eq!(call["status"], "async_launched");
     assert_eq!(stage.events("SubagentStop")[0]["agent_id"], call["agentId"]);
-    assert!(model.asks_of(MAIN)[2].reads("<task-notification>"));
+    model.asks_of(MAIN)[2].assert_reads("<task-notification>");
 }
 
 #[test]
@@ -134,7 +134,7 @@ fn a_message_wakes_an_agent_that_had_stopped() {
     let (started, stopped) = (stage.events("SubagentStart"), stage.events("SubagentStop"));
     assert_eq!((started.len(), stopped.len()), (2, 2));
     assert_eq!(started[0]["agent_id"], started[1]["agent_id"]);
-    assert!(model.asks_of(1)[1].reads("Look again."));
+    model.asks_of(1)[1].assert_reads("Look again.");
 }
 
 #[test]
@@ -151,7 +151,7 @@ fn agents_of_a_workflow_pass_one_door_together() {
     let doors = stage.events("PreToolUse");
     assert_eq!(doors.iter().map(|door| &door["tool_name"]).collect::<Vec<_>>(), ["Workflow"]);
     assert_eq!(stage.events("SubagentStop")[0]["agent_type"], "workflow-subagent");
-    assert!(model.asks_of(1)[0].reads("Look around."));
+    model.asks_of(1)[0].assert_reads("Look around.");
 }
 
 /// The danger that the guard is there for: without anybody who objects, hooks can be taken away in mid-session.

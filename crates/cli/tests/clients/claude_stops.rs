@@ -24,8 +24,8 @@ fn bash(command: &str) -> Line {
 fn assert_sent_back_once(stage: &Stage, model: &Model) {
     let asks = model.asks_of(1);
     assert_eq!(asks.len(), 3, "{:#?}", asks.last().map(|ask| &ask.texts));
-    assert!(asks[1].reads("You cannot stop yet"), "{:#?}", asks[1].texts);
-    assert!(asks[1].reads("PREPARE"), "{:#?}", asks[1].texts);
+    asks[1].assert_reads("You cannot stop yet");
+    asks[1].assert_reads("PREPARE");
     let stops = stage.events("SubagentStop");
     assert_eq!(stops.len(), 2);
     assert_eq!((&stops[0]["stop_hook_active"], &stops[1]["stop_hook_active"]), (&json!(false), &json!(true)));
@@ -77,7 +77,7 @@ fn ds_67_an_agent_that_stays_silent_is_let_go_and_its_step_has_failed() {
     assert!(model.asks_of(1).len() > 1);
     assert_eq!(stage.step()["state"]["status"], "FAILED");
     assert_eq!(stage.audited("SILENT_COMPLETION_DETECTED").len(), 1);
-    assert!(model.asks_of(MAIN)[1].reads("is not complete"), "{:#?}", model.asks_of(MAIN)[1].texts);
+    model.asks_of(MAIN)[1].assert_reads("is not complete");
 }
 
 /// No stop is told of an agent that reached its turn limit; the end of its call tells.
@@ -101,7 +101,7 @@ fn ds_65_an_agent_that_reached_its_turn_limit_is_verified_all_the_same() {
     assert_eq!(stage.events("SubagentStop"), Vec::<Value>::new());
     assert_eq!(stage.audited("SUBAGENT_STOP_VALIDATION")[0]["status"], "error");
     let told = &model.asks_of(MAIN)[1];
-    assert!(told.reads("Phase PREPARE left IN_PROGRESS (abandoned)"), "{:#?}", told.texts);
+    told.assert_reads("Phase PREPARE left IN_PROGRESS (abandoned)");
 }
 
 /// DS-64: nor is one told of an agent whose model could not be reached.

@@ -67,7 +67,7 @@ fn a_prompt_may_come_as_a_list_of_items() {
     let stage = Stage::new();
     stage.codex(&model, &TRUSTED).ended();
     assert_eq!(stage.events("PreToolUse")[0]["tool_input"], items);
-    assert!(model.asks_of(1)[0].reads("Look around."));
+    model.asks_of(1)[0].assert_reads("Look around.");
 }
 
 #[test]

@@ -64,8 +64,8 @@ fn ds_48_an_agent_that_did_nothing_is_sent_back_until_its_record_is_whole() {
     ]));
     stage.codex(&model, &TRUSTED).ended();
     let asks = model.asks_of(1);
-    assert!(asks[0].reads(prompt.trim()));
-    assert!(asks[1].reads("You cannot stop yet"), "{:#?}", asks[1].texts);
+    asks[0].assert_reads(prompt.trim());
+    asks[1].assert_reads("You cannot stop yet");
     assert_eq!((asks.len(), stage.events("SubagentStop").len()), (3, 2));
     assert_eq!(stage.phases(), vec!["EXECUTED"; 14], "{}", asks[2].result());
 }

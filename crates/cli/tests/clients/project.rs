@@ -44,12 +44,16 @@ pub(crate) const LEFT_OUT: [&str; 6] = [
 impl Stage {
     /// A project with one step, under the guard of one client.
     pub(crate) fn guarded(client: &str) -> Stage {
-        let stage = Stage::new();
-        stage.file(STEP, &format!("{:#}\n", step()));
-        stage.git(&["add", "--all"]);
-        stage.git(&["commit", "--quiet", "--message", "A step"]);
-        stage.seriatim(&["guard", "install", "--client", client, "--yes"]);
-        stage
+        Stage::new().guard(client)
+    }
+
+    /// Adds a step, and installs the guard over whatever is there.
+    pub(crate) fn guard(self, client: &str) -> Stage {
+        self.file(STEP, &format!("{:#}\n", step()));
+        self.git(&["add", "--all"]);
+        self.git(&["commit", "--quiet", "--message", "A step"]);
+        self.seriatim(&["guard", "install", "--client", client, "--yes"]);
+        self
     }
 
     /// The whole prompt for the step.

@@ -104,7 +104,7 @@ impl Stage {
     #[track_caller]
     pub(crate) fn seriatim(&self, args: &[&str]) -> Output {
         let output = self.run(Command::new(env!("CARGO_BIN_EXE_seriatim")).args(args));
-        assert_eq!(output.exit, Some(0), "seriatim {args:?}: {output:?}");
+        assert_eq!(output.exit, Some(0), "seriatim {args:?}: {}{}", output.stdout, output.stderr);
         output
     }
 
@@ -117,10 +117,9 @@ impl Stage {
     }
 
     #[track_caller]
-    pub(crate) fn git(&self, args: &[&str]) -> Output {
+    pub(crate) fn git(&self, args: &[&str]) {
         let output = self.run(Command::new("git").args(args));
-        assert_eq!(output.exit, Some(0), "git {args:?}: {output:?}");
-        output
+        assert_eq!(output.exit, Some(0), "git {args:?}: {}", output.stderr);
     }
 
     /// Claude Code in the project until it ends, with further arguments.

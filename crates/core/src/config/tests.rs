@@ -29,10 +29,8 @@ fn nothing_configured_is_the_default() {
     assert_eq!(Config::default().process.actor, "ai:claude");
 }
 
-#[test]
-fn every_field_is_read() {
-    let config = good(
-        r#"
+/// Every table and field that there is.
+const WHOLE: &str = r#"
         [agents.default]
         kind = "command"
         argv = ["python3", "agent.py"]
@@ -77,8 +75,11 @@ fn every_field_is_read() {
         anything = 1
         [guard]
         [paths]
-        "#,
-    );
+        "#;
+
+#[test]
+fn every_field_is_read() {
+    let config = good(WHOLE);
     let default = Agent {
         kind: Kind::Command { argv: vec!["python3".into(), "agent.py".into()] },
         timeout_ms: 45 * 60_000,

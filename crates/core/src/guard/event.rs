@@ -126,6 +126,8 @@ pub struct SpawnDone {
     pub tool_use_id: Option<String>,
     pub agent_id: Option<String>,
     pub status: SpawnStatus,
+    /// The instructions that were given, for clients that do not say which call it was.
+    pub prompt: Option<String>,
     pub tokens: Option<u64>,
     pub usage: Option<Usage>,
 }

@@ -5,6 +5,7 @@
 //! sent, rendered here or not, is validated as a whole ([`validate`]). All of it is data and text; nothing is read.
 
 pub mod boundary;
+mod budget;
 pub mod library;
 mod lint;
 pub mod origin;

@@ -2,12 +2,11 @@
 
 use std::collections::BTreeMap;
 use std::collections::BTreeSet;
-use std::sync::LazyLock;
 
-use regex::Regex;
 
 use super::origin::Marker;
 use super::origin::Reading;
+use super::budget;
 use super::outline::Section;
 use super::outline::is_word;
 use super::outline::says_something;
@@ -24,16 +23,6 @@ use super::validate::Held;
 use super::validate::Report;
 use crate::closest::closest;
 use crate::finding::Place;
-
-/// The budget has a number of turns or minutes (K-27). Always there: the tests hold that it is a valid expression.
-static BUDGET: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(
-        r"(?ix) \b [1-9][\d,.]* [\s*_`~-]* (?: [a-z]+ [\s*_]+ )? (?: turns? | minutes? | mins? ) \b
-        | \b (?: max_turns | max_minutes | turn[\s_-]*(?:limit|budget) | timeout_minutes | turns | minutes ) \b
-          [\s*_`:=~-]* (?: (?:is|of|at|about|approximately) \s+ )? [1-9]\d* \b",
-    )
-    .ok()
-});
 
 /// Titles that are accepted for a section, the one that is written first.
 fn accepted<'a>(held: &'a Held<'_>, name: &'a str) -> Vec<&'a str> {
@@ -293,10 +282,11 @@ fn says_budget(text: &str, form: Form) -> bool {
         Piece::Text(text) => text.to_owned(),
         Piece::Placeholder(_) | Piece::Escaped(_) => "1".to_owned(),
     };
-    let is_in = |text: &str| BUDGET.as_ref().is_some_and(|budget| budget.is_match(text));
     match form {
-        Form::Prompt => is_in(text),
-        Form::Template => is_in(&pieces(text).into_iter().map(number_for_placeholder).collect::<String>()),
+        Form::Prompt => budget::is_said(text),
+        Form::Template => {
+            budget::is_said(&pieces(text).into_iter().map(number_for_placeholder).collect::<String>())
+        }
     }
 }
 

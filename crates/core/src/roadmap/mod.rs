@@ -5,15 +5,22 @@
 
 pub mod audit;
 pub mod change;
+pub mod command;
 pub mod document;
+pub mod extract;
+pub mod log;
 pub mod machines;
 pub mod phases;
+pub mod plan;
+pub mod result;
 pub mod skip;
+mod source;
 pub mod state;
 pub mod verdict;
 
 pub use document::Document;
 pub use phases::Schema;
+pub use plan::Roadmap;
 pub use state::Outcome;
 pub use state::PhaseRecord;
 pub use state::PhaseStatus;

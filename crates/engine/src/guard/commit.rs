@@ -1,9 +1,9 @@
 //! The commit gate: git's own hooks ask here, so that open work is not committed and not pushed (DS-30, DS-49).
 
-use std::collections::BTreeSet;
+mod governing;
 
 use seriatim_core::roadmap::audit::Event;
-use seriatim_core::roadmap::document::Document;
+use seriatim_core::roadmap::phases::COMMIT;
 use seriatim_core::roadmap::state::PhaseStatus;
 use seriatim_core::roadmap::state::StepState;
 use seriatim_core::roadmap::state::StepStatus;
@@ -11,18 +11,15 @@ use seriatim_core::roadmap::verdict;
 use seriatim_core::roadmap::verdict::CommitVerdict;
 use seriatim_core::roadmap::verdict::Level;
 
+use self::governing::Governing;
 use super::Guard;
 use super::GuardError;
+use super::evidence;
+use super::reconcile;
 use super::rules::Rules;
 use super::scope;
-use super::state;
+use super::step::LastStop;
 use super::step::OpenStep;
-
-/// A step that a commit is about.
-struct Governing {
-    state: StepState,
-    open: Option<OpenStep>,
-}
 
 /// What the gate says.
 #[derive(Clone, Debug, Default)]
@@ -41,7 +38,8 @@ impl Gate {
         self.failed
             .iter()
             .flat_map(|verdict| {
-                verdict.errors.iter().map(|error| format!("step {} ({}): {error}", verdict.task_id, verdict.step_file))
+                let CommitVerdict { task_id, step_file, errors, .. } = verdict;
+                errors.iter().map(move |error| format!("step {task_id} ({step_file}): {error}"))
             })
             .collect()
     }
@@ -51,19 +49,26 @@ impl Guard<'_> {
     /// Judges the commit that is about to be made.
     pub fn commit_gate(&mut self) -> Result<Gate, GuardError> {
         let rules = Rules::read(self.project)?;
-        let staged = scope::with_git(self.project, |git| git.staged())?;
-        let governing = self.governing(&rules, &staged)?;
+        let governing = self.governing_commit(&rules)?;
         let gate = self.judge_commit(&rules, &governing)?;
         self.transact(|desk| {
             for verdict in gate.passed.iter().chain(&gate.failed) {
                 let event: Event = verdict.event(desk.now);
                 desk.happened(&event)?;
             }
-            if gate.lets_pass() {
-                for step in governing.iter().filter(|step| is_whole(&step.state)) {
-                    if let Some(open) = &step.open {
-                        desk.close(open)?;
-                    }
+            if !gate.lets_pass() {
+                return Ok(());
+            }
+            let whole = governing.iter().filter(|one| is_whole(one.committed()));
+            for Governing { open, .. } in whole {
+                let Some(open) = open else { continue };
+                let Some(mut open) = desk.step(&open.step_file, &open.task_id)? else { continue };
+                if open.ended {
+                    desk.close(&open)?;
+                } else {
+                    // Its agent has still to stop, and is judged then.
+                    open.gated = true;
+                    desk.keep(&open)?;
                 }
             }
             Ok(())
@@ -74,38 +79,14 @@ impl Guard<'_> {
     /// What would keep a commit from being made now, without putting it on record.
     pub(super) fn commit_faults(&mut self) -> Result<Vec<String>, GuardError> {
         let rules = Rules::read(self.project)?;
-        let staged = scope::with_git(self.project, |git| git.staged()).unwrap_or_default();
-        let governing = self.governing(&rules, &staged)?;
+        let governing = self.governing_commit(&rules)?;
         Ok(self.judge_commit(&rules, &governing)?.reasons())
     }
 
     /// Judges what is about to be pushed: commits that were made past the hooks are looked at here.
     pub fn push_gate(&mut self, tips: &[(String, Option<String>)]) -> Result<Gate, GuardError> {
         let rules = Rules::read(self.project)?;
-        let mut governing = vec![];
-        let open = self.book()?.steps()?;
-        for (tip, known) in tips {
-            let changed = scope::with_git(self.project, |git| git.changed_files(known.as_deref(), tip))?;
-            for (file, text) in changed {
-                governing.extend(states_in(&file, &text).into_iter().map(|state| {
-                    let open = open.iter().find(|open| open.step_file == file && open.task_id == state.task_id);
-                    Governing { open: open.cloned(), state }
-                }));
-            }
-        }
-        // Work that is open holds everything that was committed since it began.
-        if !tips.is_empty() {
-            for open in &open {
-                let known = |step: &Governing| {
-                    step.state.step_file == open.step_file && step.state.task_id == open.task_id
-                };
-                if !governing.iter().any(known)
-                    && let Ok(loaded) = state::load(self.project, &rules, &open.step_file, Some(&open.task_id))?
-                {
-                    governing.push(Governing { state: loaded.state, open: Some(open.clone()) });
-                }
-            }
-        }
+        let governing = self.governing_push(&rules, tips)?;
         let gate = self.judge_commit(&rules, &governing)?;
         self.transact(|desk| {
             for verdict in &gate.failed {
@@ -116,67 +97,75 @@ impl Guard<'_> {
         Ok(gate)
     }
 
-    /// A step governs a commit when its state file is staged, or when the guard started it and no passed gate has
-    /// closed it yet. Finished steps from before the guard block nothing.
-    fn governing(&mut self, rules: &Rules, staged: &[(String, String)]) -> Result<Vec<Governing>, GuardError> {
-        let open = self.book()?.steps()?;
-        let mut found = vec![];
-        let mut seen = BTreeSet::new();
-        for (file, text) in staged {
-            for state in states_in(file, text) {
-                let mine = open.iter().find(|open| open.step_file == *file && open.task_id == state.task_id);
-                // A file for many steps is also staged for those that are not concerned.
-                let untouched = state.status == StepStatus::Todo && mine.is_none() && Document::read(file, text).is_ok_and(|d| d.steps().len() > 1);
-                if !untouched {
-                    seen.insert((file.clone(), state.task_id.clone()));
-                    found.push(Governing { open: mine.cloned(), state });
-                }
-            }
-        }
-        for open in open {
-            if seen.contains(&(open.step_file.clone(), open.task_id.clone())) {
-                continue;
-            }
-            if let Ok(loaded) = state::load(self.project, rules, &open.step_file, Some(&open.task_id))? {
-                found.push(Governing { state: loaded.state, open: Some(open) });
-            }
-        }
-        Ok(found)
-    }
-
     fn judge_commit(&mut self, rules: &Rules, governing: &[Governing]) -> Result<Gate, GuardError> {
         let mut gate = Gate::default();
-        for Governing { state, open } in governing {
-            let schema = rules.schema_of(state);
-            let mut verdict = verdict::commit(state, &schema, level(state));
-            if let Some(open) = open {
-                add_stop_errors(&mut verdict, open, state);
-                verdict.errors.extend(open.holds.iter().cloned());
-                let scope = scope::judge(self.project, open, state, &[])?;
-                for violation in scope.violations {
-                    let error = violation.to_string();
-                    if !verdict.errors.contains(&error) {
-                        verdict.errors.push(error);
-                    }
-                }
+        for one in governing {
+            let mut verdict = judged(rules, one.committed());
+            if let Some(open) = &one.open {
+                // The state that is known counts beside the one that somebody put into the commit.
+                add(&mut verdict, judged(rules, &one.state).errors);
+                add(&mut verdict, one.refused.clone());
+                add(&mut verdict, stop_errors(open));
+                add(&mut verdict, open.holds.clone());
+                add(&mut verdict, self.scope_errors(rules, open, &one.state)?);
             }
             if verdict.passed() { gate.passed.push(verdict) } else { gate.failed.push(verdict) }
         }
         Ok(gate)
     }
+
+    /// What lies outside of the step's patterns. Once its agent has ended, only what was its doing counts: a person's
+    /// own edits hold nothing.
+    fn scope_errors(
+        &mut self,
+        rules: &Rules,
+        open: &OpenStep,
+        state: &StepState,
+    ) -> Result<Vec<String>, GuardError> {
+        let before = open.last_stop.as_ref().map(|stop| stop.errors.as_slice()).unwrap_or_default();
+        if open.ended && !before.iter().any(|error| is_scope(error)) {
+            return Ok(vec![]);
+        }
+        let others = self.beside(open)?;
+        let permitted = scope::of_others(self.project, rules, open, &others)?;
+        let judged = scope::judge(self.project, open, state, &permitted)?;
+        let errors = judged.verdict.violations.iter().map(ToString::to_string);
+        Ok(errors.filter(|error| !open.ended || before.contains(error)).collect())
+    }
+
+    /// The steps that were at work while this one was.
+    pub(super) fn beside(&mut self, step: &OpenStep) -> Result<Vec<OpenStep>, GuardError> {
+        let mut found = self.book()?.steps()?;
+        let later = |stop: &LastStop| stop.at >= step.opened;
+        found.extend(
+            self.book()?.finished()?.into_iter().filter(|one| one.last_stop.as_ref().is_some_and(later)),
+        );
+        Ok(found)
+    }
 }
 
-/// What the last stop found and is still so: what is about phases is judged anew (K-18).
-fn add_stop_errors(verdict: &mut CommitVerdict, open: &OpenStep, state: &StepState) {
-    let Some(last) = open.last_stop.as_ref().filter(|last| last.status == "error") else { return };
-    for error in &last.errors {
-        let about_phase = error.starts_with("Phase ") || error.starts_with("Task ");
-        let about_scope = error.starts_with("Unexpected modification:");
-        let settled = about_phase || about_scope || is_whole(state) && error.starts_with("batching");
-        if !settled && !verdict.errors.contains(error) {
-            verdict.errors.push(error.clone());
+fn judged(rules: &Rules, state: &StepState) -> CommitVerdict {
+    verdict::commit(state, &rules.schema_of(state), level(state))
+}
+
+fn add(verdict: &mut CommitVerdict, errors: Vec<String>) {
+    for error in errors {
+        if !verdict.errors.contains(&error) {
+            verdict.errors.push(error);
         }
     }
+}
+
+/// What the last stop found and the state of the step cannot tell: phases and files are judged anew, and an edit that
+/// was refused was undone (K-18).
+fn stop_errors(open: &OpenStep) -> Vec<String> {
+    let last = open.last_stop.as_ref().filter(|last| last.status == "error");
+    let lasting = |error: &&String| reconcile::is_sentence(error) || evidence::is_red(error);
+    last.map(|last| last.errors.iter().filter(lasting).cloned().collect()).unwrap_or_default()
+}
+
+pub(super) fn is_scope(error: &str) -> bool {
+    error.starts_with("Unexpected modification:")
 }
 
 /// In the middle of a step, when later phases are marked as pending and the step is not said to be done.
@@ -185,18 +174,8 @@ fn level(state: &StepState) -> Level {
     if pending && state.status != StepStatus::Done { Level::Checkpoint } else { Level::Final }
 }
 
-/// Nothing is left to do for the step.
+/// Nothing is left to do for the step but to commit it.
 fn is_whole(state: &StepState) -> bool {
-    state.phases.iter().filter(|phase| phase.name != "COMMIT").all(|phase| phase.is_closed())
-        && level(state) == Level::Final
-}
-
-/// The steps of a file, if it is a state file.
-fn states_in(file: &str, text: &str) -> Vec<StepState> {
-    let name = file.rsplit('/').next().unwrap_or(file);
-    let may_be = name.ends_with(".json") && text.contains("tdd_cycle") || name.starts_with("execution-status.");
-    if !may_be {
-        return vec![];
-    }
-    Document::read(file, text).map(|document| document.states()).unwrap_or_default()
+    let mut before = state.phases.iter().filter(|phase| phase.name != COMMIT);
+    before.all(|phase| phase.is_closed()) && level(state) == Level::Final
 }

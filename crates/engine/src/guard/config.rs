@@ -16,15 +16,13 @@ use super::GuardError;
 impl Guard<'_> {
     /// A change that leaves our hooks as they are is nobody's concern; one that takes them away is refused.
     pub(super) fn config_change(&mut self, event: &Event, file: Option<&str>) -> Result<Reply, GuardError> {
-        let mark = self.project.mark();
-        let ours = mark.clients.iter().filter(|installed| installed.client == event.client);
-        for installed in ours {
-            let named = file.and_then(|file| path::within(self.project.root_text(), file));
-            if named.is_some_and(|named| named != installed.settings.path) {
+        let named = file.and_then(|file| path::within(self.project.root_text(), file));
+        for settings in self.settings_of(event.client) {
+            if named.as_ref().is_some_and(|named| *named != settings) {
                 continue;
             }
-            if let Some(missing) = self.missing(event.client, &installed.settings.path) {
-                let said = self.project.root.join(&installed.settings.path);
+            if let Some(missing) = self.missing(event.client, &settings) {
+                let said = self.project.root.join(&settings);
                 self.disarming(&missing)?;
                 return Ok(Reply::Deny {
                     reason: format!(
@@ -36,6 +34,18 @@ impl Guard<'_> {
             }
         }
         Ok(Reply::Pass)
+    }
+
+    /// The files that must hold our hooks. A mark that names none, because somebody damaged it, means the usual one;
+    /// but hooks that came with a plugin are in no file of the project.
+    fn settings_of(&self, client: Client) -> Vec<String> {
+        let mark = self.project.mark();
+        let listed = mark.clients.iter().filter(|installed| installed.client == client);
+        let listed: Vec<String> = listed.map(|installed| installed.settings.path.clone()).collect();
+        if listed.is_empty() && std::env::var_os("CLAUDE_PLUGIN_ROOT").is_none() {
+            return vec![client.settings_path().to_owned()];
+        }
+        listed
     }
 
     /// Which of our hooks a settings file lacks.

@@ -3,6 +3,7 @@
 use seriatim_core::finding::Severity;
 use seriatim_core::guard::beyond;
 use seriatim_core::guard::beyond::Asked;
+use seriatim_core::guard::client::Client;
 use seriatim_core::guard::event::Event;
 use seriatim_core::guard::event::Message;
 use seriatim_core::guard::event::Spawn;
@@ -16,6 +17,7 @@ use seriatim_core::prompt::Validation;
 use seriatim_core::prompt::origin::Head;
 use seriatim_core::prompt::origin::Marker;
 use seriatim_core::prompt::registry::Level;
+use seriatim_core::prompt::tokens;
 use seriatim_core::prompt::validate;
 use seriatim_core::roadmap::audit::Happening;
 use seriatim_core::roadmap::state::StepStatus;
@@ -29,6 +31,10 @@ use super::state;
 use super::state::Loaded;
 use super::step;
 use super::step::OpenStep;
+use super::transcript;
+
+/// How many calls of further sub-agents are remembered for a step.
+const CALLS_MAX: usize = 1_000;
 
 /// A prompt that claims to be a command's, and everything that is wrong with it.
 struct Examined {
@@ -54,53 +60,62 @@ impl Examined {
     }
 }
 
+impl Examined {
+    /// A step that waits for a person is not begun again before that (DS-48).
+    fn held(&self, steps: &[OpenStep]) -> Option<(String, String)> {
+        let (file, state) = (self.step_file.as_ref()?, &self.loaded.as_ref()?.state);
+        let is_this = |step: &&OpenStep| step.step_file == *file && step.task_id == state.task_id;
+        let step = steps.iter().find(is_this).filter(|step| !step.holds.is_empty())?;
+        Some((held(step), "wait for the answer, and go on with other work meanwhile".to_owned()))
+    }
+}
+
 impl Guard<'_> {
     /// A sub-agent is about to be called. Prompts without markers pass and cost nothing.
     pub(super) fn spawn(&mut self, event: &Event, spawn: &Spawn) -> Result<Reply, GuardError> {
-        let tagged: Vec<&String> = spawn.prompts.iter().filter(|prompt| Head::of(prompt).is_tagged()).collect();
+        let tagged: Vec<&String> =
+            spawn.prompts.iter().filter(|prompt| Head::of(prompt).is_tagged()).collect();
         let ids: Vec<&str> = spawn.tool_use_id.as_deref().into_iter().collect();
         sightings::note(self.project, event.session_id.as_deref(), &ids);
-        if tagged.is_empty() {
+        // A script in a file cannot be seen at all; one that computes prompts may make a marker out of parts.
+        let unseen = spawn.opaque
+            && (spawn.prompts.is_empty() || spawn.prompts.iter().any(|prompt| prompt.contains("DES-")));
+        if tagged.is_empty() && !unseen {
+            self.note_call(event, spawn)?;
             return Ok(Reply::Pass);
         }
         if spawn.opaque {
             return Ok(Reply::Deny {
-                reason: "Prompts of commands cannot be checked inside of a workflow that computes them. Call the \
-                         sub-agent by itself, with the whole prompt in the call."
+                reason: "The prompts of this workflow cannot be seen, since its script computes them or lies in a file. \
+                         Call the sub-agent by itself with the whole prompt in the call, or give the script with its \
+                         prompts as plain texts."
                     .to_owned(),
             });
         }
-        let rules = Rules::read(self.project)?;
-        self.watch(&rules)?;
-        for prompt in tagged {
-            if let Some(reason) = self.invoke(&rules, event, prompt, spawn)? {
-                return Ok(Reply::Deny { reason });
+        self.invoke(event, &tagged, spawn)
+    }
+
+    /// A sub-agent of an agent of a step belongs to the step, whatever it is called for.
+    fn note_call(&mut self, event: &Event, spawn: &Spawn) -> Result<(), GuardError> {
+        let (Some(_), Some(call)) = (&event.agent_id, &spawn.tool_use_id) else { return Ok(()) };
+        let steps = self.book()?.steps()?;
+        let Some(open) = working(&steps, event) else { return Ok(()) };
+        self.transact(|desk| match desk.step(&open.step_file, &open.task_id)? {
+            Some(mut step) if step.calls.len() < CALLS_MAX => {
+                step.calls.push(call.clone());
+                desk.keep(&step)
             }
-        }
-        Ok(Reply::Pass)
+            _ => Ok(()),
+        })
     }
 
     /// More work for a sub-agent that exists: the same rules hold for it.
     pub(super) fn message(&mut self, event: &Event, message: &Message) -> Result<Reply, GuardError> {
         let ids: Vec<&str> = message.tool_use_id.as_deref().into_iter().collect();
         sightings::note(self.project, event.session_id.as_deref(), &ids);
-        let tagged = Head::of(&message.text).is_tagged();
-        let to = message.to.as_deref();
-        let steps = self.book()?.steps()?;
-        let open = steps.iter().find(|step| step.agent_id.is_some() && step.agent_id.as_deref() == to);
-        if !tagged {
-            // Words to an agent whose step is over would be work beyond it.
-            return Ok(match open.filter(|step| self.is_complete(step)) {
-                Some(step) => Reply::Deny {
-                    reason: format!(
-                        "{} is complete; nothing more is to be done for it. Call another sub-agent for other work.",
-                        step.in_words()
-                    ),
-                },
-                None => Reply::Pass,
-            });
+        if !Head::of(&message.text).is_tagged() {
+            return self.words(message.to.as_deref());
         }
-        let rules = Rules::read(self.project)?;
         let spawn = Spawn {
             tool: message.tool.clone(),
             tool_use_id: message.tool_use_id.clone(),
@@ -110,25 +125,65 @@ impl Guard<'_> {
             description: None,
             agent_type: None,
         };
-        let refused = self.invoke(&rules, event, &message.text, &spawn)?;
-        Ok(refused.map_or(Reply::Pass, |reason| Reply::Deny { reason }))
+        self.invoke(event, &[&message.text], &spawn)
     }
 
-    /// Validates one tagged prompt and opens its step. The reason, when it is refused.
-    fn invoke(
+    /// Words to an agent whose step is over would be work beyond it; those to one that is held are for a person.
+    fn words(&mut self, to: Option<&str>) -> Result<Reply, GuardError> {
+        let is_addressed = |step: &OpenStep| to.is_some() && step.agent_id.as_deref() == to;
+        let complete = |step: &OpenStep| Reply::Deny {
+            reason: format!(
+                "{} is complete; nothing more is to be done for it. Call another sub-agent for other work.",
+                step.in_words()
+            ),
+        };
+        if let Some(step) = self.book()?.steps()?.iter().find(|step| is_addressed(step)) {
+            if !step.holds.is_empty() {
+                return Ok(Reply::Deny { reason: held(step) });
+            }
+            return Ok(if self.is_complete(step) { complete(step) } else { Reply::Pass });
+        }
+        let finished = self.book()?.finished()?;
+        Ok(finished.iter().find(|step| is_addressed(step)).map_or(Reply::Pass, complete))
+    }
+
+    /// Validates the tagged prompts of one call. Either all steps are opened, or none.
+    fn invoke(&mut self, event: &Event, prompts: &[&String], spawn: &Spawn) -> Result<Reply, GuardError> {
+        let rules = Rules::read(self.project)?;
+        self.watch(&rules)?;
+        let steps = self.book()?.steps()?;
+        let mut all = vec![];
+        for prompt in prompts {
+            let mut examined = self.examine(&rules, prompt)?;
+            self.stay_within(&steps, event, &mut examined);
+            examined.errors.extend(examined.held(&steps));
+            all.push((*prompt, examined));
+        }
+        let refused: Vec<String> =
+            all.iter().filter(|(_, one)| !one.errors.is_empty()).map(|(_, one)| one.reason()).collect();
+        for (prompt, examined) in all {
+            if refused.is_empty() || !examined.errors.is_empty() {
+                self.record(event, prompt, spawn, &examined)?;
+            }
+        }
+        Ok(match refused.is_empty() {
+            true => Reply::Pass,
+            false => Reply::Deny { reason: refused.join("\n\n") },
+        })
+    }
+
+    /// Puts an invocation on record, and opens its step if nothing was wrong with it.
+    fn record(
         &mut self,
-        rules: &Rules,
         event: &Event,
         prompt: &str,
         spawn: &Spawn,
-    ) -> Result<Option<String>, GuardError> {
-        let mut examined = self.examine(rules, prompt)?;
-        let steps = self.book()?.steps()?;
-        self.stay_within(&steps, event, &mut examined);
+        examined: &Examined,
+    ) -> Result<(), GuardError> {
         let file = examined.step_file.clone().unwrap_or_default();
         let task = examined.loaded.as_ref().map(|loaded| loaded.state.task_id.clone());
         let session = event.session_id.clone();
-        self.transact(|desk| {
+        let opened = self.transact(|desk| {
             let with = |happening| {
                 let event = desk.event(happening, &file).with("command", examined.origin.as_str());
                 match &task {
@@ -138,40 +193,53 @@ impl Guard<'_> {
             };
             let began = with(Happening::TaskInvocationStarted)
                 .with("session_id", session.clone().unwrap_or_default())
-                .with("agent_type", spawn.agent_type.clone().unwrap_or_default());
+                .with("agent_type", spawn.agent_type.clone().unwrap_or_default())
+                .with("prompt_tokens", tokens::estimate(prompt));
             let ended = if examined.errors.is_empty() {
                 let event = with(Happening::TaskInvocationValidated);
-                if examined.warnings.is_empty() { event } else { event.with("warnings", examined.warnings.clone()) }
+                if examined.warnings.is_empty() {
+                    event
+                } else {
+                    event.with("warnings", examined.warnings.clone())
+                }
             } else {
                 let errors: Vec<&str> = examined.errors.iter().map(|(error, _)| error.as_str()).collect();
-                with(Happening::TaskInvocationRejected).with("errors", errors)
+                with(Happening::TaskInvocationRejected)
+                    .with("errors", errors)
+                    // What the validation itself costs whoever asked (DS-71).
+                    .with("answer_tokens", tokens::estimate(&examined.reason()))
             };
             desk.happened(&began)?;
             desk.happened(&ended)?;
-            if let (true, Some(loaded)) = (examined.errors.is_empty(), &examined.loaded) {
-                let before = desk.step(&file, &loaded.state.task_id)?;
-                let opened = OpenStep {
-                    step_file: file.clone(),
-                    task_id: loaded.state.task_id.clone(),
-                    origin: examined.origin.clone(),
-                    opened: desk.now,
-                    session,
-                    tool_use_id: spawn.tool_use_id.clone(),
-                    background: spawn.background,
-                    state: Some(loaded.hash()),
-                    // What an earlier try of the same step changed is still the step's to answer for.
-                    base: before.as_ref().and_then(|step| step.base.clone()),
-                    usage: before.as_ref().map(|step| step.usage).unwrap_or_default(),
-                    turns: before.as_ref().map_or(0, |step| step.turns),
-                    invocations: before.as_ref().map_or(0, |step| step.invocations) + 1,
-                    ..OpenStep::default()
-                };
-                desk.saw_state(&file, &loaded.text)?;
-                desk.keep(&opened)?;
-            }
-            Ok(())
+            let (true, Some(loaded)) = (examined.errors.is_empty(), &examined.loaded) else {
+                return Ok(None);
+            };
+            let before = desk.step(&file, &loaded.state.task_id)?;
+            let opened = OpenStep {
+                step_file: file.clone(),
+                task_id: loaded.state.task_id.clone(),
+                origin: examined.origin.clone(),
+                opened: desk.now,
+                session,
+                tool_use_id: spawn.tool_use_id.clone(),
+                background: spawn.background,
+                state: Some(loaded.hash()),
+                // What an earlier try of the same step changed is still the step's to answer for.
+                base: before.as_ref().and_then(|step| step.base.clone()),
+                usage: before.as_ref().map(|step| step.usage).unwrap_or_default(),
+                turns: before.as_ref().map_or(0, |step| step.turns),
+                invocations: before.as_ref().map_or(0, |step| step.invocations) + 1,
+                ..OpenStep::default()
+            };
+            desk.saw_state(&file, &loaded.text)?;
+            desk.keep(&opened)?;
+            Ok(Some(opened))
         })?;
-        Ok((!examined.errors.is_empty()).then(|| examined.reason()))
+        // This client does not tell when its sub-agent begins.
+        if let (Some(opened), Client::Gemini) = (opened, event.client) {
+            self.begin(opened, None)?;
+        }
+        Ok(())
     }
 
     /// Holds a prompt and its state file against all rules at once (DS-22).
@@ -186,7 +254,9 @@ impl Guard<'_> {
         let mut warnings = vec![];
         let mut loaded = None;
         let mut step_file = None;
-        if let Some(named) = head.value(Marker::StepFile).filter(|_| wants_file || metadata.requires_validation) {
+        if let Some(named) =
+            head.value(Marker::StepFile).filter(|_| wants_file || metadata.requires_validation)
+        {
             match step::inside(self.project, named) {
                 Some(file) => {
                     match state::load(self.project, rules, &file, head.value(Marker::StepId))? {
@@ -220,7 +290,7 @@ impl Guard<'_> {
 
     /// An agent of a step may start nothing that goes beyond it (DS-27).
     fn stay_within(&self, steps: &[OpenStep], event: &Event, examined: &mut Examined) {
-        let Some(open) = owner(steps, event) else { return };
+        let Some(open) = working(steps, event) else { return };
         let task = examined.loaded.as_ref().map(|loaded| loaded.state.task_id.clone());
         let asked = Asked {
             origin: Some(&examined.origin),
@@ -246,14 +316,16 @@ impl Guard<'_> {
         let inside: Vec<String> = paths.iter().filter_map(|named| path::within(root, named)).collect();
         if let Some(own) = inside.iter().find(|path| is_guards_own(path)) {
             return Ok(Reply::Deny {
-                reason: format!("{own} belongs to the guard of this project and is not to be written by an agent."),
+                reason: format!(
+                    "{own} belongs to the guard of this project and is not to be written by an agent."
+                ),
             });
         }
         if event.agent_id.is_none() {
             return Ok(Reply::Pass);
         }
         let steps = self.book()?.steps()?;
-        let Some(open) = owner(&steps, event) else { return Ok(Reply::Pass) };
+        let Some(open) = working(&steps, event) else { return Ok(Reply::Pass) };
         let rules = Rules::read(self.project)?;
         let Ok(loaded) = state::load(self.project, &rules, &open.step_file, Some(&open.task_id))? else {
             return Ok(Reply::Pass);
@@ -282,7 +354,9 @@ impl Guard<'_> {
                 shell::Disarm::File { path } => format!("changing {path}"),
             };
             return Ok(Reply::Deny {
-                reason: format!("{what} would take the guard of this project away. That is for a person to do."),
+                reason: format!(
+                    "{what} would take the guard of this project away. That is for a person to do."
+                ),
             });
         }
         if seen.git.is_empty() {
@@ -291,14 +365,18 @@ impl Guard<'_> {
         let found = self.commit_faults()?;
         if !found.is_empty() {
             return Ok(Reply::Deny {
-                reason: format!("There is open work, so nothing can be committed or pushed yet:\n{}", found.join("\n")),
+                reason: format!(
+                    "There is open work, so nothing can be committed or pushed yet:\n{}",
+                    found.join("\n")
+                ),
             });
         }
         let bypass = seen.git.iter().find(|git| git.no_verify || git.hooks_path_override.is_some());
         Ok(match bypass {
             Some(_) => Reply::Deny {
-                reason: "Commits and pushes in this project go through its hooks; leave out what would skip them."
-                    .to_owned(),
+                reason:
+                    "Commits and pushes in this project go through its hooks; leave out what would skip them."
+                        .to_owned(),
             },
             None => Reply::Pass,
         })
@@ -315,6 +393,26 @@ impl Guard<'_> {
 pub(super) fn owner<'s>(steps: &'s [OpenStep], event: &Event) -> Option<&'s OpenStep> {
     let agent = event.agent_id.as_deref()?;
     steps.iter().find(|step| step.agent_id.as_deref() == Some(agent))
+}
+
+/// The step that the agent works on in which an event happened: as its own agent, or as one that it called. What the
+/// client itself wrote down about the agent counts more than the order in which agents began.
+fn working<'s>(steps: &'s [OpenStep], event: &Event) -> Option<&'s OpenStep> {
+    event.agent_id.as_deref()?;
+    let call = transcript::call_of(event);
+    let Some(call) = call.as_ref() else { return owner(steps, event) };
+    let of_call = |step: &&OpenStep| step.calls.contains(call) || step.tool_use_id.as_ref() == Some(call);
+    let resumed = || owner(steps, event).filter(|step| step.tool_use_id.is_none());
+    steps.iter().find(of_call).or_else(resumed)
+}
+
+/// Why nothing goes on with a step that is held.
+fn held(step: &OpenStep) -> String {
+    format!(
+        "{} is held until a person has decided about it (`seriatim inbox`): {}",
+        step.in_words(),
+        step.holds.join("; ")
+    )
 }
 
 /// A finding as it is told to an agent.
@@ -342,7 +440,8 @@ fn check_step(found: &Loaded, errors: &mut Vec<(String, String)>, warnings: &mut
     }
     match scope::allowed(state) {
         Ok(allowed) if allowed.is_undeclared() => {
-            warnings.push("the step declares no allowed file patterns, so its scope is not enforced".to_owned());
+            warnings
+                .push("the step declares no allowed file patterns, so its scope is not enforced".to_owned());
         }
         Ok(_) => {}
         Err(problems) => errors.extend(problems.into_iter().map(|problem| {

@@ -30,6 +30,11 @@ pub(super) struct Ran {
     pub(super) notes: Vec<String>,
 }
 
+/// Whether a sentence says that a gate was red.
+pub(super) fn is_red(error: &str) -> bool {
+    AT_STOP.iter().any(|(_, id)| error.strip_prefix(id).is_some_and(|rest| rest.starts_with(": `")))
+}
+
 /// Runs the gates of a step that is said to be done. Others have nothing to show yet.
 pub(super) fn run(project: &Project, rules: &Rules, step: &OpenStep) -> Result<Ran, GuardError> {
     let mut ran = Ran::default();
@@ -40,7 +45,9 @@ pub(super) fn run(project: &Project, rules: &Rules, step: &OpenStep) -> Result<R
     if wanted.is_empty() {
         return Ok(ran);
     }
-    let Ok(loaded) = state::load(project, rules, &step.step_file, Some(&step.task_id))? else { return Ok(ran) };
+    let Ok(loaded) = state::load(project, rules, &step.step_file, Some(&step.task_id))? else {
+        return Ok(ran);
+    };
     if loaded.state.status != StepStatus::Done {
         return Ok(ran);
     }

@@ -8,7 +8,10 @@ use seriatim_core::roadmap::verdict::StopVerdict;
 use super::Guard;
 use super::GuardError;
 use super::book::Desk;
+use super::project::Project;
+use super::reconcile;
 use super::rules::Rules;
+use super::sightings;
 use super::state::Synced;
 use super::step;
 use super::step::OpenStep;
@@ -43,16 +46,28 @@ impl Guard<'_> {
             };
             step.holds.clear();
             step.sent_back = 0;
-            if answer.choice == "cancel"
-                && let Ok(Synced { loaded, .. }) = desk.sync(&rules, &mut step)?
-            {
+            // A person has seen what the last stop found; it is held against nobody any more.
+            accept(desk.project, &step);
+            step.last_stop = None;
+            if answer.choice != "cancel" {
+                return desk.keep(&step);
+            }
+            if let Ok(Synced { loaded, .. }) = desk.sync(&rules, &mut step)? {
                 let mut after = loaded.state.clone();
                 after.can_retry = Some(false);
                 desk.store(&mut step, &loaded, &after, &[])?;
             }
-            desk.keep(&step)
+            // What is left alone holds nobody up.
+            desk.close(&step)
         })
     }
+}
+
+/// Sub-agents that no hook saw are accounted for by whoever looked at them.
+fn accept(project: &Project, step: &OpenStep) {
+    let errors = step.last_stop.iter().flat_map(|stop| &stop.errors);
+    let ids: Vec<&str> = errors.filter_map(|error| reconcile::named(error)).collect();
+    sightings::note(project, step.session.as_deref(), &ids);
 }
 
 fn held(step: &OpenStep, verdict: &StopVerdict) -> Question {
@@ -67,8 +82,16 @@ fn held(step: &OpenStep, verdict: &StopVerdict) -> Question {
         tried: verdict.errors.clone(),
         details: String::new(),
         options: vec![
-            Choice::new("retry", "Try it again", "Another agent may be called for it; what is done stays done."),
-            Choice::new("cancel", "Leave it", "It is marked as not to be tried again; the files stay as they are."),
+            Choice::new(
+                "retry",
+                "Try it again",
+                "Another agent may be called for it; what is done stays done.",
+            ),
+            Choice::new(
+                "cancel",
+                "Leave it",
+                "It is marked as not to be tried again; the files stay as they are.",
+            ),
         ],
         free_text: true,
         about: vec![],

@@ -43,7 +43,7 @@ pub struct Kept {
     /// What we left there, by its hash.
     pub ours: seriatim_core::hash::Hash,
     /// Folders that had to be made for it, outermost first.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub folders: Vec<String>,
 }
 

@@ -17,6 +17,16 @@ pub(super) fn sentence(id: &str) -> String {
     format!("Sub-agent {id} was started without any hook seeing it; what it did is not accounted for")
 }
 
+/// The sub-agent that such a sentence is about.
+pub(super) fn named(sentence: &str) -> Option<&str> {
+    let (id, rest) = sentence.strip_prefix("Sub-agent ")?.split_once(' ')?;
+    rest.starts_with("was started without").then_some(id)
+}
+
+pub(super) fn is_sentence(error: &str) -> bool {
+    named(error).is_some()
+}
+
 /// The sub-agents of a session that nobody accounts for.
 pub(super) fn unseen(project: &Project, event: &Event) -> Result<Vec<String>, GuardError> {
     let Some(path) = event.transcript_path.as_deref() else { return Ok(vec![]) };
@@ -34,9 +44,12 @@ pub(super) fn unseen(project: &Project, event: &Event) -> Result<Vec<String>, Gu
         })
         .map(|(id, _)| id.clone())
         .collect();
-    found.extend(beside(Path::new(path)).into_iter().filter(|(id, call)| {
-        !seen.contains(id) && call.as_ref().is_none_or(|call| !seen.contains(call))
-    }).map(|(id, _)| id));
+    found.extend(
+        beside(Path::new(path))
+            .into_iter()
+            .filter(|(id, call)| !seen.contains(id) && call.as_ref().is_none_or(|call| !seen.contains(call)))
+            .map(|(id, _)| id),
+    );
     found.sort();
     found.dedup();
     Ok(found)

@@ -42,6 +42,11 @@ impl Rules {
         Ok(Rules { config, own, library })
     }
 
+    /// The phases that the project brings itself.
+    pub fn own(&self) -> &[Schema] {
+        &self.own
+    }
+
     pub fn library(&self) -> &Library {
         self.library.as_ref().unwrap_or_else(|| Library::standard())
     }

@@ -14,9 +14,12 @@ use seriatim_core::roadmap::state::StepState;
 
 use super::GuardError;
 use super::project::Project;
+use super::rules::Rules;
+use super::state;
 use super::step::Base;
 use super::step::OpenStep;
 use crate::hands::disk::Disk;
+use crate::hands::git;
 use crate::hands::git::Change;
 use crate::hands::git::ChangeKind;
 use crate::hands::git::Git;
@@ -26,20 +29,32 @@ use crate::hands::paths::Workspace;
 use crate::hands::runner::Supervised;
 
 /// Folders in which the search for hidden files does not go down: they are large, and nothing in them guards anything.
-const SKIPPED: [&str; 4] = [".git", "node_modules", "target", ".venv"];
+/// The last two are written by ourselves and by the client.
+const SKIPPED: [&str; 6] = [".git", "node_modules", "target", ".venv", ".seriatim", ".claude/worktrees"];
 /// Hidden files are near the top; further down the search ends.
 const DEPTH_MAX: usize = 4;
-/// Own writings below `.seriatim/`, which are no secret.
-const OWN: &str = ".seriatim";
 
 pub(super) fn with_git<T>(
     project: &Project,
     work: impl FnOnce(&Git<'_>) -> Result<T, GitError>,
 ) -> Result<T, GuardError> {
+    with_index(project, None, work)
+}
+
+/// The same with another index than the usual one: git tells its hooks which one is committed.
+pub(super) fn with_index<T>(
+    project: &Project,
+    index: Option<&str>,
+    work: impl FnOnce(&Git<'_>) -> Result<T, GitError>,
+) -> Result<T, GuardError> {
     let runner = Supervised::by_this_program();
-    let workspace = Workspace::new(&project.root)
-        .map_err(|error| GuardError::Refused(format!("{} cannot be used: {error}", project.root.display())))?;
-    let git = Git::new(&runner, &Disk, workspace, ".seriatim/git");
+    let workspace = Workspace::new(&project.root).map_err(|error| {
+        GuardError::Refused(format!("{} cannot be used: {error}", project.root.display()))
+    })?;
+    let mut git = Git::new(&runner, &Disk, workspace, ".seriatim/git");
+    if let Some(index) = index {
+        git = git.with_variable("GIT_INDEX_FILE", index);
+    }
     Ok(work(&git)?)
 }
 
@@ -49,29 +64,54 @@ pub(super) fn base(project: &Project) -> Result<Option<Base>, GuardError> {
         if !git.is_repository()? {
             return Ok(None);
         }
-        Ok(Some((git.tree()?, git.head()?)))
+        Ok(Some((git.tree()?, git.head()?, git.status()?)))
     })?;
-    Ok(taken.map(|(tree, head)| Base { tree, head, sensitive: sensitive(&project.root) }))
+    Ok(taken.map(|(tree, head, status)| Base {
+        tree,
+        head,
+        sensitive: sensitive(&project.root),
+        ignored: ignored(&project.root, &status),
+    }))
+}
+
+/// The files as the last commit has them: what a step is held against whose beginning nobody saw.
+pub(super) fn last_commit(project: &Project) -> Result<Option<Base>, GuardError> {
+    let taken = with_git(project, |git| match git.is_repository()? {
+        true => Ok(Some((git.head()?, git.status()?))),
+        false => Ok(None),
+    })?;
+    Ok(taken.and_then(|(head, status)| {
+        let tree = head.clone()?;
+        let ignored = ignored(&project.root, &status);
+        Some(Base { tree, head, sensitive: sensitive(&project.root), ignored })
+    }))
 }
 
 /// What is different since a step began.
 pub(super) fn changed(project: &Project, base: &Base) -> Result<Vec<Changed>, GuardError> {
-    let (changes, untracked) = with_git(project, |git| {
-        let changes = git.changes_since(Some(&base.tree))?;
-        let status = git.status()?;
-        let untracked: BTreeSet<String> = status
-            .entries
-            .into_iter()
-            .filter(|entry| entry.place == Place::Untracked)
-            .map(|entry| entry.path)
-            .collect();
-        Ok((changes, untracked))
-    })?;
+    let (changes, status) =
+        with_git(project, |git| Ok((git.changes_since(Some(&base.tree))?, git.status()?)))?;
+    let untracked: BTreeSet<&String> = status
+        .entries
+        .iter()
+        .filter(|entry| entry.place == Place::Untracked)
+        .map(|entry| &entry.path)
+        .collect();
     let mut found: Vec<Changed> = changes.into_iter().map(|change| as_changed(change, &untracked)).collect();
-    let now = sensitive(&project.root);
-    let paths: BTreeSet<&String> = base.sensitive.keys().chain(now.keys()).collect();
+    compare(&base.sensitive, &sensitive(&project.root), &mut found);
+    compare(&base.ignored, &ignored(&project.root, &status), &mut found);
+    Ok(found)
+}
+
+/// Adds what git does not see and is another now than it was.
+fn compare<T: PartialEq>(
+    before: &BTreeMap<String, T>,
+    after: &BTreeMap<String, T>,
+    found: &mut Vec<Changed>,
+) {
+    let paths: BTreeSet<&String> = before.keys().chain(after.keys()).collect();
     for path in paths {
-        let (before, after) = (base.sensitive.get(path), now.get(path));
+        let (before, after) = (before.get(path), after.get(path));
         if before == after || found.iter().any(|changed| changed.path == *path) {
             continue;
         }
@@ -82,10 +122,9 @@ pub(super) fn changed(project: &Project, base: &Base) -> Result<Vec<Changed>, Gu
         };
         found.push(Changed { ignored: true, ..Changed::new(path.clone(), status) });
     }
-    Ok(found)
 }
 
-fn as_changed(change: Change, untracked: &BTreeSet<String>) -> Changed {
+fn as_changed(change: Change, untracked: &BTreeSet<&String>) -> Changed {
     Changed {
         untracked: untracked.contains(&change.path),
         from: change.old_path,
@@ -110,23 +149,51 @@ pub(super) fn allowed(state: &StepState) -> Result<Allowed, Vec<String>> {
         .map_err(|problems| problems.iter().map(ToString::to_string).collect())
 }
 
-/// Judges everything that changed since the step began. Files of other open steps are theirs to answer for.
+/// What the scope of a step says.
+#[derive(Default)]
+pub(super) struct Judged {
+    pub(super) verdict: Verdict,
+    /// All that is different since the step began, lawful or not.
+    pub(super) changed: Vec<String>,
+}
+
+/// Judges everything that changed since the step began. What other steps may change is theirs to answer for.
 pub(super) fn judge(
     project: &Project,
     step: &OpenStep,
     state: &StepState,
     others: &[Allowed],
-) -> Result<Verdict, GuardError> {
-    let Some(base) = &step.base else { return Ok(Verdict::default()) };
+) -> Result<Judged, GuardError> {
+    let Some(base) = &step.base else { return Ok(Judged::default()) };
     let allowed = match allowed(state) {
         Ok(allowed) => allowed,
         Err(problems) => return Err(GuardError::Refused(problems.join("; "))),
     };
     let mut found = changed(project, base)?;
     found.retain(|changed| {
-        allowed.permits(&changed.path) || !others.iter().any(|other| !other.is_undeclared() && other.permits(&changed.path))
+        allowed.permits(&changed.path)
+            || !others.iter().any(|other| !other.is_undeclared() && other.permits(&changed.path))
     });
-    Ok(scope::judge(&allowed, &found))
+    let theirs = |path: &String| !allowed.is_own(path);
+    let changed = found.iter().filter(|change| !change.ignored).map(|change| change.path.clone());
+    Ok(Judged { verdict: scope::judge(&allowed, &found), changed: changed.filter(theirs).collect() })
+}
+
+/// What the steps may change that were at work at the same time as `step`, those among them that are finished now
+/// included.
+pub(super) fn of_others(
+    project: &Project,
+    rules: &Rules,
+    step: &OpenStep,
+    others: &[OpenStep],
+) -> Result<Vec<Allowed>, GuardError> {
+    let mut permitted = vec![];
+    for other in others.iter().filter(|other| other.key() != step.key()) {
+        if let Ok(loaded) = state::load(project, rules, &other.step_file, Some(&other.task_id))? {
+            permitted.extend(allowed(&loaded.state).ok());
+        }
+    }
+    Ok(permitted)
 }
 
 /// Files that guard something and that git may not see, by their hashes.
@@ -134,7 +201,22 @@ fn sensitive(root: &Path) -> BTreeMap<String, Hash> {
     let mut found = BTreeMap::new();
     look(root, root, 0, &mut found);
     look(root, &root.join(".git/hooks"), 0, &mut found);
+    if let Ok(mark) = std::fs::read(Project::mark_path(root)) {
+        found.extend(relative(root, &Project::mark_path(root)).map(|path| (path, Hash::of(&mark))));
+    }
     found
+}
+
+/// What git ignores, by the time of its last change. A folder stands for all that is in it.
+fn ignored(root: &Path, status: &git::Status) -> BTreeMap<String, u64> {
+    let entries = status.entries.iter().filter(|entry| entry.place == Place::Ignored);
+    let changed = |path: &String| {
+        let modified = std::fs::symlink_metadata(root.join(path)).and_then(|found| found.modified());
+        let since = modified.ok()?.duration_since(std::time::UNIX_EPOCH).ok()?;
+        Some((path.trim_end_matches('/').to_owned(), u64::try_from(since.as_nanos()).unwrap_or(u64::MAX)))
+    };
+    let plain = entries.filter(|entry| !scope::is_sensitive(entry.path.trim_end_matches('/')));
+    plain.filter_map(|entry| changed(&entry.path)).collect()
 }
 
 fn look(root: &Path, folder: &Path, depth: usize, found: &mut BTreeMap<String, Hash>) {
@@ -144,7 +226,7 @@ fn look(root: &Path, folder: &Path, depth: usize, found: &mut BTreeMap<String, H
         let (Ok(kind), Some(relative)) = (entry.file_type(), relative(root, &path)) else { continue };
         let name = entry.file_name();
         if kind.is_dir() {
-            let skipped = SKIPPED.iter().any(|skipped| name == **skipped) || relative == OWN;
+            let skipped = SKIPPED.iter().any(|skipped| name == **skipped || relative == **skipped);
             if !skipped && depth < DEPTH_MAX {
                 look(root, &path, depth + 1, found);
             }

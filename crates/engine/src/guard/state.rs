@@ -10,6 +10,7 @@ use seriatim_core::roadmap::document::Document;
 use seriatim_core::roadmap::phases::Schema;
 use seriatim_core::roadmap::state::StepState;
 use seriatim_core::roadmap::verdict::Recovered;
+use seriatim_core::time::Utc;
 
 use super::GuardError;
 use super::book::Desk;
@@ -50,7 +51,7 @@ pub(super) fn parse(
     text: String,
     id: Option<&str>,
 ) -> Result<Loaded, Vec<Finding>> {
-    let document = Document::read(step_file, &text)?;
+    let document = Document::read_among(step_file, &text, rules.own())?;
     let state = match document.step(id) {
         Ok(state) => state,
         // A file for many steps gets its entry when the first phase begins.
@@ -63,6 +64,23 @@ pub(super) fn parse(
     };
     let schema = rules.schema_of(&state);
     Ok(Loaded { document, state, schema, text })
+}
+
+/// Compares a file before and after an edit by hand: the step in question, and all others that the file holds, so
+/// that nothing gets in on the back of a lawful edit.
+fn imported(rules: &Rules, before: &Loaded, after: &Loaded, now: Utc) -> change::Imported {
+    let mut all = change::import(&before.state, &after.state, &after.schema, now);
+    for state in after.document.states() {
+        if state.task_id == after.state.task_id {
+            continue;
+        }
+        let schema = rules.schema_of(&state);
+        let known = before.document.step_or_fresh(&state.task_id, &schema);
+        let other = change::import(&known, &state, &schema, now);
+        all.findings.extend(other.findings);
+        all.events.extend(other.events);
+    }
+    all
 }
 
 /// What came of looking at a state file again.
@@ -117,9 +135,7 @@ impl Desk<'_, '_> {
         };
         let after = parse(rules, &step.step_file, found.clone(), id);
         let (imported, after) = match after {
-            Ok(after) => {
-                (change::import(&before.state, &after.state, &after.schema, self.now), Some(after))
-            }
+            Ok(after) => (imported(rules, &before, &after, self.now), Some(after)),
             Err(findings) => (change::Imported { findings, events: vec![] }, None),
         };
         match after.filter(|_| imported.is_lawful()) {
@@ -160,9 +176,10 @@ impl Desk<'_, '_> {
         after: &StepState,
         events: &[Event],
     ) -> Result<(), GuardError> {
-        let text = loaded.document.apply(after, self.now).map_err(|error| {
-            GuardError::Refused(format!("{} cannot be changed: {error}", step.step_file))
-        })?;
+        let text = loaded
+            .document
+            .apply(after, self.now)
+            .map_err(|error| GuardError::Refused(format!("{} cannot be changed: {error}", step.step_file)))?;
         for event in events {
             self.happened(event)?;
         }
@@ -179,10 +196,14 @@ impl Desk<'_, '_> {
         loaded: &Loaded,
         recovered: &Recovered,
     ) -> Result<(), GuardError> {
-        self.store(step, loaded, &recovered.state, &recovered.events)
+        self.store(step, loaded, &recovered.state, &recovered.events)?;
+        for finding in &recovered.findings {
+            self.incident(step, &finding.message)?;
+        }
+        Ok(())
     }
 
-    fn incident(&mut self, step: &OpenStep, what: &str) -> Result<(), GuardError> {
+    pub(super) fn incident(&mut self, step: &OpenStep, what: &str) -> Result<(), GuardError> {
         let event = self
             .event(Happening::IntegrityIncident, &step.step_file)
             .with("step_id", step.task_id.as_str())

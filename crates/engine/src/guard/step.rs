@@ -38,6 +38,10 @@ pub struct OpenStep {
     pub last_stop: Option<LastStop>,
     /// What keeps the step from being closed although its record is whole.
     pub holds: Vec<String>,
+    /// A commit of it passed the gate while its agent was still at work.
+    pub gated: bool,
+    /// Calls of further sub-agents that its agent made: those belong to the step as well.
+    pub calls: Vec<String>,
     pub usage: Usage,
     pub turns: u64,
     pub invocations: u32,
@@ -52,6 +56,8 @@ pub struct Base {
     pub head: Option<String>,
     /// Files that git does not see, but that matter all the same, by their hashes.
     pub sensitive: BTreeMap<String, Hash>,
+    /// What git ignores, with the time of its last change: worth a note when it is another one later.
+    pub ignored: BTreeMap<String, u64>,
 }
 
 /// How the last stop was judged.
@@ -70,6 +76,11 @@ impl OpenStep {
         key(&self.step_file, &self.task_id)
     }
 
+    /// Whether an agent was seen at work on it. A call that passed the door may still have been refused elsewhere.
+    pub fn has_begun(&self) -> bool {
+        self.agent_id.is_some() || self.base.is_some()
+    }
+
     /// How people call it.
     pub fn in_words(&self) -> String {
         format!("step {} ({})", self.task_id, self.step_file)
@@ -82,7 +93,9 @@ pub(super) fn key(step_file: &str, task_id: &str) -> String {
     format!("{PREFIX}{step_file}#{task_id}")
 }
 
-/// A state file that a prompt or a person named, as seen from the root of the project.
+/// A state file that a prompt or a person named, as seen from the root of the project. Links may not lead out of it.
 pub(super) fn inside(project: &Project, named: &str) -> Option<String> {
-    path::within(project.root_text(), named.trim()).filter(|path| !path.is_empty())
+    let path = path::within(project.root_text(), named.trim()).filter(|path| !path.is_empty())?;
+    let real = project.root.join(&path).canonicalize();
+    real.map_or(true, |real| real.starts_with(&project.root)).then_some(path)
 }

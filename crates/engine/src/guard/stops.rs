@@ -1,6 +1,10 @@
 //! The stops: an agent comes to an end, by itself or not, and its step is judged (DS-32 to DS-48, DS-64 to DS-67).
 
+mod settle;
+
+use seriatim_core::guard::client::Client;
 use seriatim_core::guard::event::Event;
+use seriatim_core::guard::event::Kind;
 use seriatim_core::guard::event::SpawnDone;
 use seriatim_core::guard::event::SpawnStatus;
 use seriatim_core::guard::event::Stopping;
@@ -8,13 +12,10 @@ use seriatim_core::guard::reply::Reply;
 use seriatim_core::prompt::origin::Head;
 use seriatim_core::prompt::origin::Marker;
 use seriatim_core::roadmap::audit::Happening;
-use seriatim_core::roadmap::state::StepState;
-use seriatim_core::roadmap::state::StepStatus;
 use seriatim_core::roadmap::verdict;
-use seriatim_core::roadmap::verdict::FailureMode;
-use seriatim_core::roadmap::verdict::Recovered;
 use seriatim_core::roadmap::verdict::StopVerdict;
 
+use self::settle::settle;
 use super::Guard;
 use super::GuardError;
 use super::book::Desk;
@@ -28,7 +29,6 @@ use super::state;
 use super::state::Loaded;
 use super::state::Synced;
 use super::step;
-use super::step::LastStop;
 use super::step::OpenStep;
 use super::transcript;
 
@@ -46,32 +46,42 @@ enum End {
     Crashed,
 }
 
+/// Which step an agent works on.
+enum Whose {
+    Step(Box<OpenStep>),
+    /// It is under no step.
+    Nobodys,
+    Unknown,
+}
+
 impl Guard<'_> {
     /// A sub-agent has begun: its step is put to work, and the files are remembered as they are now.
     pub(super) fn sub_start(&mut self, event: &Event) -> Result<Reply, GuardError> {
         let agent: Vec<&str> = event.agent_id.as_deref().into_iter().collect();
         sightings::note(self.project, event.session_id.as_deref(), &agent);
         let steps = self.book()?.steps()?;
-        let waiting = |step: &&OpenStep| {
-            !step.ended && step.agent_id.is_none() && step.session == event.session_id
-        };
-        let mut waiting = steps.iter().filter(waiting);
-        // Several at once are told apart when their calls come back.
-        let (Some(step), None) = (waiting.next().cloned(), waiting.next()) else {
-            return self.begin_all(&steps, event);
-        };
-        self.begin(step, event.agent_id.clone())
-    }
-
-    /// Several steps wait for their agents: all of them begin here.
-    fn begin_all(&mut self, steps: &[OpenStep], event: &Event) -> Result<Reply, GuardError> {
-        for step in steps.iter().filter(|step| step.base.is_none() && step.session == event.session_id) {
-            self.begin(step.clone(), None)?;
+        // An agent that got more work begins again; one whose call is known to be another one is none of ours.
+        match called_by(&steps, event) {
+            Whose::Step(step) => return self.begin(*step, event.agent_id.clone()),
+            Whose::Nobodys => return Ok(Reply::Pass),
+            Whose::Unknown => {}
         }
-        Ok(Reply::Pass)
+        let waits =
+            |step: &&OpenStep| !step.ended && step.agent_id.is_none() && step.session == event.session_id;
+        let waiting: Vec<OpenStep> = steps.iter().filter(waits).cloned().collect();
+        match waiting.as_slice() {
+            [only] => self.begin(only.clone(), event.agent_id.clone()),
+            // Several at once are told apart when they stop; all of them begin here.
+            several => {
+                for step in several.iter().filter(|step| step.base.is_none()) {
+                    self.begin(step.clone(), None)?;
+                }
+                Ok(Reply::Pass)
+            }
+        }
     }
 
-    fn begin(&mut self, step: OpenStep, agent: Option<String>) -> Result<Reply, GuardError> {
+    pub(super) fn begin(&mut self, step: OpenStep, agent: Option<String>) -> Result<Reply, GuardError> {
         let base = match step.base.clone() {
             Some(base) => Some(base),
             None => scope::base(self.project)?,
@@ -79,8 +89,9 @@ impl Guard<'_> {
         let rules = Rules::read(self.project)?;
         self.transact(|desk| {
             let Some(mut step) = desk.step(&step.step_file, &step.task_id)? else { return Ok(()) };
-            step.base = base;
+            step.base = step.base.or(base);
             step.agent_id = agent.or(step.agent_id);
+            step.ended = false;
             if let Ok(Synced { loaded, .. }) = desk.sync(&rules, &mut step)? {
                 put_to_work(desk, &mut step, &loaded)?;
             }
@@ -94,14 +105,30 @@ impl Guard<'_> {
         let agent: Vec<&str> = event.agent_id.as_deref().into_iter().collect();
         sightings::note(self.project, event.session_id.as_deref(), &agent);
         let steps = self.book()?.steps()?;
-        let transcript = stopping.agent_transcript_path.as_deref().or(event.transcript_path.as_deref());
-        let found = match owner(&steps, event) {
-            Some(step) => Some(step.clone()),
-            None => self.by_transcript(&steps, event, transcript)?,
+        let path = stopping.agent_transcript_path.clone().or_else(|| transcript::beside(event));
+        let found = match self.by_transcript(&steps, event, path.as_deref())? {
+            Whose::Step(step) => *step,
+            Whose::Nobodys => return self.let_loose(event),
+            Whose::Unknown => match owner(&steps, event) {
+                Some(step) => step.clone(),
+                None => return Ok(Reply::Pass),
+            },
         };
-        let Some(mut step) = found else { return Ok(Reply::Pass) };
-        transcript::count(self.project, &mut step, transcript);
+        let mut step = found;
+        transcript::count(self.project, &mut step, path.as_deref());
         self.judge(step, End::Wants, &[])
+    }
+
+    /// An agent without a step was taken for that of one, because they began at the same time.
+    fn let_loose(&mut self, event: &Event) -> Result<Reply, GuardError> {
+        let steps = self.book()?.steps()?;
+        if let Some(step) = owner(&steps, event) {
+            self.transact(|desk| match desk.step(&step.step_file, &step.task_id)? {
+                Some(step) => desk.keep(&OpenStep { agent_id: None, ..step }),
+                None => Ok(()),
+            })?;
+        }
+        Ok(Reply::Pass)
     }
 
     /// The step that the first prompt of a transcript names (DS-36, DS-68). A start that nobody saw is a warning.
@@ -110,33 +137,40 @@ impl Guard<'_> {
         steps: &[OpenStep],
         event: &Event,
         path: Option<&str>,
-    ) -> Result<Option<OpenStep>, GuardError> {
-        let Some(prompt) = path.and_then(transcript::first_prompt) else { return Ok(None) };
+    ) -> Result<Whose, GuardError> {
+        let Some(prompt) = path.and_then(transcript::first_prompt) else { return Ok(Whose::Unknown) };
         let head = Head::of(&prompt);
-        let Some(file) = head.value(Marker::StepFile).and_then(|named| step::inside(self.project, named)) else {
-            return Ok(None);
+        let Some(file) = head.value(Marker::StepFile).and_then(|named| step::inside(self.project, named))
+        else {
+            // Other clients put words of their own in front of the prompt.
+            let certain = event.client == Client::Claude && !head.is_tagged();
+            return Ok(if certain { Whose::Nobodys } else { Whose::Unknown });
         };
         let id = head.value(Marker::StepId);
-        let known = steps.iter().find(|step| step.step_file == file && id.is_none_or(|id| id == step.task_id));
-        if let Some(step) = known {
-            let mut step = step.clone();
-            step.agent_id = event.agent_id.clone();
-            return Ok(Some(step));
+        let is_named = |step: &OpenStep| step.step_file == file && id.is_none_or(|id| id == step.task_id);
+        if let Some(step) = steps.iter().find(|step| is_named(step)) {
+            let agent_id = event.agent_id.clone().or_else(|| step.agent_id.clone());
+            return Ok(Whose::Step(Box::new(OpenStep { agent_id, ..step.clone() })));
+        }
+        let mine = |step: &OpenStep| is_named(step) && step.agent_id == event.agent_id;
+        if self.book()?.finished()?.iter().any(mine) {
+            return Ok(Whose::Nobodys);
         }
         let rules = Rules::read(self.project)?;
         let task_id = match state::load(self.project, &rules, &file, id)? {
             Ok(loaded) => loaded.state.task_id,
             Err(_) => id.unwrap_or_default().to_owned(),
         };
-        Ok(Some(OpenStep {
+        Ok(Whose::Step(Box::new(OpenStep {
             step_file: file,
             task_id,
             origin: head.metadata().origin,
             opened: self.now,
             session: event.session_id.clone(),
             agent_id: event.agent_id.clone(),
+            base: scope::last_commit(self.project)?,
             ..OpenStep::default()
-        }))
+        })))
     }
 
     /// The call of a sub-agent came back.
@@ -144,22 +178,32 @@ impl Guard<'_> {
         let agent: Vec<&str> = done.agent_id.as_deref().into_iter().collect();
         sightings::note(self.project, event.session_id.as_deref(), &agent);
         let steps = self.book()?.steps()?;
-        let Some(mut step) = called(&steps, done.tool_use_id.as_deref(), done.agent_id.as_deref()).cloned() else {
-            return Ok(Reply::Pass);
-        };
+        let known = called(&steps, done.tool_use_id.as_deref(), done.agent_id.as_deref())
+            .or_else(|| prompted(self.project, &steps, event, done.prompt.as_deref()));
+        let Some(mut known) = known.cloned() else { return Ok(Reply::Pass) };
         if done.agent_id.is_some() {
-            step.agent_id.clone_from(&done.agent_id);
+            known.agent_id.clone_from(&done.agent_id);
         }
-        if done.status == SpawnStatus::Launched {
-            step.background = true;
-            self.transact(|desk| desk.keep(&step))?;
+        let launched = done.status == SpawnStatus::Launched;
+        if !launched {
+            let path = done.agent_id.as_deref().and_then(|agent| transcript::of_agent(event, agent));
+            transcript::count(self.project, &mut known, path.as_deref());
+        }
+        let step = self.transact(|desk| {
+            let mut step = current(desk, known)?;
+            step.background |= launched;
+            step.usage = step.usage.max(done.usage.unwrap_or_default());
+            desk.keep(&step)?;
+            Ok(step)
+        })?;
+        if launched {
             return Ok(Reply::Pass);
         }
-        if let Some(usage) = done.usage {
-            step.usage = step.usage.max(usage);
+        if step.ended && !step.holds.is_empty() {
+            // It was let go, and whoever called it has only its own word so far.
+            return Ok(Reply::Block { reason: settle::let_go(&step) });
         }
         if step.ended && step.last_stop.as_ref().is_some_and(|last| last.status != "error") {
-            self.transact(|desk| desk.keep(&step))?;
             return Ok(Reply::Pass);
         }
         self.judge(step, End::Over, &[])
@@ -171,7 +215,7 @@ impl Guard<'_> {
         error: Option<&str>,
     ) -> Result<Reply, GuardError> {
         let steps = self.book()?.steps()?;
-        match called(&steps, tool_use_id, None).cloned() {
+        match called(&steps, tool_use_id, None).filter(|step| step.has_begun()).cloned() {
             Some(step) => self.judge(step, End::Crashed, &[error.unwrap_or("the call failed").to_owned()]),
             None => Ok(Reply::Pass),
         }
@@ -187,17 +231,17 @@ impl Guard<'_> {
         }
     }
 
-    /// A turn was ended by an error of the model's service.
+    /// A turn was ended by an error of the model's service, or the session ended and all that worked in it.
     pub(super) fn stop_failure(&mut self, event: &Event, error: Option<&str>) -> Result<Reply, GuardError> {
         let steps = self.book()?.steps()?;
+        let all = matches!(event.kind, Kind::SessionEnd { .. });
+        let at_work = |step: &&OpenStep| {
+            // The main conversation ended; those that work on in the background are not concerned.
+            step.session == event.session_id && step.has_begun() && !step.ended && (all || !step.background)
+        };
         let crashed: Vec<OpenStep> = match owner(&steps, event) {
             Some(step) => vec![step.clone()],
-            // The main conversation ended; those that work on in the background are not concerned.
-            None if event.agent_id.is_none() => steps
-                .iter()
-                .filter(|step| step.session == event.session_id && !step.ended && !step.background)
-                .cloned()
-                .collect(),
+            None if event.agent_id.is_none() => steps.iter().filter(at_work).cloned().collect(),
             None => vec![],
         };
         for step in crashed {
@@ -209,65 +253,55 @@ impl Guard<'_> {
     /// The main conversation wants to end its turn: nothing that it called may be left unjudged.
     pub(super) fn stop(&mut self, event: &Event, stopping: &Stopping) -> Result<Reply, GuardError> {
         let unseen = reconcile::unseen(self.project, event)?;
+        let held: Vec<String> = unseen.iter().map(|id| reconcile::sentence(id)).collect();
         let steps = self.book()?.steps()?;
-        let running = |step: &OpenStep| {
-            let tasks = stopping.background_tasks.as_deref().unwrap_or_default();
-            let by_id = |id: &String| tasks.iter().any(|t| t.is_running_agent() && t.id.as_ref() == Some(id));
-            step.agent_id.as_ref().is_some_and(by_id)
-                || (step.background && step.agent_id.is_none() && tasks.iter().any(|t| t.is_running_agent()))
-        };
-        let mine = steps.iter().filter(|step| step.session == event.session_id && !running(step));
         let mut reasons = vec![];
-        for step in mine {
-            let judged = step.last_stop.as_ref().is_some_and(|last| last.status != "error" && step.ended);
-            if judged && unseen.is_empty() {
+        for step in steps.iter().filter(|step| step.session == event.session_id && step.has_begun()) {
+            // One that is held waits for a person, whom nothing here could replace.
+            let waits = step.ended && !step.holds.is_empty();
+            let passed = step.ended && step.last_stop.as_ref().is_some_and(|last| last.status != "error");
+            if is_running(step, stopping) || waits || (passed && unseen.is_empty()) {
                 continue;
             }
             // A main conversation can call the agent again, so that it is sent back like one.
-            if let Reply::Block { reason } = self.judge_main(step.clone(), &unseen)? {
+            if let Reply::Block { reason } = self.judge(step.clone(), End::Wants, &held)? {
                 reasons.push(reason);
             }
         }
         Ok(if reasons.is_empty() { Reply::Pass } else { Reply::Block { reason: reasons.join("\n\n") } })
     }
 
-    fn judge_main(&mut self, step: OpenStep, unseen: &[String]) -> Result<Reply, GuardError> {
-        let held: Vec<String> = unseen.iter().map(|id| reconcile::sentence(id)).collect();
-        self.judge(step, End::Wants, &held)
-    }
-
     /// Judges a step whose agent has stopped or wants to.
     fn judge(&mut self, step: OpenStep, end: End, trouble: &[String]) -> Result<Reply, GuardError> {
         let rules = Rules::read(self.project)?;
-        let others = self.book()?.steps()?;
+        let others = self.beside(&step)?;
         let outside = scope_of(self.project, &rules, &step, &others)?;
         let ran = evidence::run(self.project, &rules, &step)?;
         self.transact(|desk| {
-            let known = desk.step(&step.step_file, &step.task_id)?.is_some();
-            let mut step = step;
-            if !known && end == End::Wants {
-                let unseen = desk
-                    .event(Happening::IntegrityIncident, &step.step_file)
-                    .with("step_id", step.task_id.as_str())
-                    .with("what", "an agent of this step stopped whose start no hook has seen");
-                desk.happened(&unseen)?;
+            if end == End::Wants && desk.step(&step.step_file, &step.task_id)?.is_none() {
+                let what = "an agent of this step stopped whose start no hook has seen";
+                desk.incident(&step, what)?;
             }
+            let mut step = current(desk, step)?;
             let synced = match desk.sync(&rules, &mut step)? {
                 Ok(synced) => synced,
                 Err(findings) => {
                     let verdict = StopVerdict::of_findings(&step.step_file, &findings, desk.now);
-                    return settle(desk, step, None, verdict, end);
+                    return settle(desk, step, None, verdict, end, &outside.changed);
                 }
             };
             let Synced { loaded, refused } = synced;
             let mut verdict = verdict::stop(&loaded.state, &loaded.schema, desk.now);
             verdict.add_errors(refused);
-            for (happening, text) in outside.events() {
+            for error in &outside.errors {
                 let event = desk
-                    .event(happening, &step.step_file)
+                    .event(Happening::ScopeViolation, &step.step_file)
                     .with("step_id", step.task_id.as_str())
-                    .with("what", text);
+                    .with("what", error.as_str());
                 desk.happened(&event)?;
+            }
+            for error in trouble.iter().filter(|error| reconcile::is_sentence(error)) {
+                desk.incident(&step, error)?;
             }
             verdict.add_errors(outside.errors);
             verdict.add_warnings(outside.warnings);
@@ -278,99 +312,41 @@ impl Guard<'_> {
             } else {
                 verdict.add_warnings(trouble.to_vec());
             }
-            settle(desk, step, Some(&loaded), verdict, end)
+            settle(desk, step, Some(&loaded), verdict, end, &outside.changed)
         })
     }
 }
 
-/// What follows from a verdict: it is on record, and the agent is let go, sent back or recovered from.
-fn settle(
-    desk: &mut Desk<'_, '_>,
-    mut step: OpenStep,
-    loaded: Option<&Loaded>,
-    verdict: StopVerdict,
-    end: End,
-) -> Result<Reply, GuardError> {
-    let event = verdict.event(&step.task_id, desk.now);
-    desk.happened(&event)?;
-    step.last_stop =
-        Some(LastStop { at: desk.now, status: verdict.word().to_owned(), errors: verdict.errors.clone() });
-    if !verdict.is_error() && end != End::Crashed {
-        step.sent_back = 0;
-        step.ended = true;
-        desk.keep(&step)?;
-        return Ok(Reply::Pass);
-    }
-    if end == End::Wants && step.sent_back < SENT_BACK_MAX {
-        step.sent_back += 1;
-        desk.keep(&step)?;
-        return Ok(Reply::Block { reason: send_back(&step, &verdict) });
-    }
-    step.ended = true;
-    if let Some(loaded) = loaded {
-        let recovered = recover(&loaded.state, &verdict, end, desk.now);
-        desk.recover(&mut step, loaded, &recovered)?;
-    }
-    let asked = format!("{} ended with errors: {}", step.in_words(), verdict.errors.join("; "));
-    if end == End::Wants {
-        desk.hold(&mut step, asked, &verdict)?;
-    }
-    desk.keep(&step)?;
-    Ok(match end {
-        End::Wants => Reply::Pass,
-        End::Over | End::Crashed => Reply::Block { reason: afterwards(&step, &verdict) },
+/// A step as the book has it now, with what is newly known about its agent. Others may have written since.
+fn current(desk: &Desk<'_, '_>, known: OpenStep) -> Result<OpenStep, GuardError> {
+    let OpenStep { agent_id, usage, turns, .. } = known.clone();
+    Ok(match desk.step(&known.step_file, &known.task_id)? {
+        Some(now) => OpenStep {
+            agent_id: agent_id.or(now.agent_id),
+            usage: now.usage.max(usage),
+            turns: now.turns.max(turns),
+            ..now
+        },
+        None => known,
     })
-}
-
-/// Which of the four ways of going wrong it was, and what it makes of the step.
-fn recover(
-    state: &StepState,
-    verdict: &StopVerdict,
-    end: End,
-    now: seriatim_core::time::Utc,
-) -> Recovered {
-    if end == End::Crashed {
-        return verdict::crash(state, now);
-    }
-    if let Some(silent) = verdict::silent(state, now) {
-        return silent;
-    }
-    if verdict.errors.iter().any(|error| error.starts_with("Unexpected modification:")) {
-        return verdict::runaway(state, now);
-    }
-    verdict::partial(state, &FailureMode::Stuck.suggestions().map(str::to_owned), now)
-}
-
-/// What an agent is told that wants to stop too early.
-fn send_back(step: &OpenStep, verdict: &StopVerdict) -> String {
-    let mut text = format!("You cannot stop yet: {} is not whole.", step.in_words());
-    for error in &verdict.errors {
-        text.push_str(&format!("\n- {error}"));
-    }
-    text.push_str(&format!(
-        "\nRecord each phase as it is: `seriatim phase start {id} PHASE`, then `seriatim phase done {id} PHASE --outcome PASS`, \
-         or `seriatim phase skip {id} PHASE --reason \"NOT_APPLICABLE: why\"`, or `seriatim phase fail {id} PHASE --note \"why\"`. \
-         If you cannot finish, fail the phase you are in with a note that says what is left.",
-        id = step.task_id
-    ));
-    text
-}
-
-/// What whoever called the agent is told when it is over.
-fn afterwards(step: &OpenStep, verdict: &StopVerdict) -> String {
-    let mut text = format!("The work on {} is not complete:", step.in_words());
-    for error in &verdict.errors {
-        text.push_str(&format!("\n- {error}"));
-    }
-    text.push_str("\nThe step can be tried again: call the sub-agent with a complete prompt for the same step.");
-    text
 }
 
 /// A step whose agent began is in progress.
 fn put_to_work(desk: &mut Desk<'_, '_>, step: &mut OpenStep, loaded: &Loaded) -> Result<(), GuardError> {
     match verdict::begin(&loaded.state, desk.now) {
-        Some(begun) if loaded.state.status != StepStatus::InProgress => desk.recover(step, loaded, &begun),
-        _ => Ok(()),
+        Some(begun) => desk.recover(step, loaded, &begun),
+        None => Ok(()),
+    }
+}
+
+/// Whether the agent of a step works on while the main conversation ends its turn. A client that does not say is
+/// believed to leave it at work: it is judged when it stops.
+fn is_running(step: &OpenStep, stopping: &Stopping) -> bool {
+    let Some(tasks) = &stopping.background_tasks else { return step.background && !step.ended };
+    let mut running = tasks.iter().filter(|task| task.is_running_agent());
+    match &step.agent_id {
+        Some(agent) => running.any(|task| task.id.as_ref() == Some(agent)),
+        None => step.background && running.next().is_some(),
     }
 }
 
@@ -381,17 +357,39 @@ fn called<'s>(steps: &'s [OpenStep], call: Option<&str>, agent: Option<&str>) ->
     steps.iter().find(by_call).or_else(|| steps.iter().find(by_agent))
 }
 
+/// The step that the prompt of a call names, for clients whose calls have no ids.
+fn prompted<'s>(
+    project: &super::Project,
+    steps: &'s [OpenStep],
+    event: &Event,
+    prompt: Option<&str>,
+) -> Option<&'s OpenStep> {
+    let head = Head::of(prompt?);
+    let file = head.value(Marker::StepFile).and_then(|named| step::inside(project, named))?;
+    let id = head.value(Marker::StepId);
+    let is_named = |step: &&OpenStep| step.step_file == file && id.is_none_or(|id| id == step.task_id);
+    steps.iter().filter(|step| step.session == event.session_id).find(is_named)
+}
+
+/// The step of an agent that has just begun, as far as the client's own files tell.
+fn called_by(steps: &[OpenStep], event: &Event) -> Whose {
+    if let Some(step) = owner(steps, event) {
+        return Whose::Step(Box::new(step.clone()));
+    }
+    let Some(call) = transcript::call_of(event) else { return Whose::Unknown };
+    match called(steps, Some(&call), None) {
+        Some(step) => Whose::Step(Box::new(step.clone())),
+        None => Whose::Nobodys,
+    }
+}
+
 /// What lies outside of a step's patterns.
 #[derive(Default)]
 struct Outside {
     errors: Vec<String>,
     warnings: Vec<String>,
-}
-
-impl Outside {
-    fn events(&self) -> Vec<(Happening, String)> {
-        self.errors.iter().map(|error| (Happening::ScopeViolation, error.clone())).collect()
-    }
+    /// All that was changed since the step began.
+    changed: Vec<String>,
 }
 
 fn scope_of(
@@ -403,17 +401,13 @@ fn scope_of(
     let Ok(loaded) = state::load(project, rules, &step.step_file, Some(&step.task_id))? else {
         return Ok(Outside::default());
     };
-    let mut permitted = vec![];
-    for other in others.iter().filter(|other| other.key() != step.key()) {
-        if let Ok(loaded) = state::load(project, rules, &other.step_file, Some(&other.task_id))? {
-            permitted.extend(scope::allowed(&loaded.state).ok());
-        }
-    }
-    let verdict = scope::judge(project, step, &loaded.state, &permitted)?;
+    let permitted = scope::of_others(project, rules, step, others)?;
+    let scope::Judged { verdict, changed } = scope::judge(project, step, &loaded.state, &permitted)?;
     let mut warnings: Vec<String> =
         verdict.ignored.iter().map(|path| format!("{path} is ignored by git and was written")).collect();
     if verdict.undeclared {
         warnings.push("no allowed file patterns are declared, so that the scope was not checked".to_owned());
     }
-    Ok(Outside { errors: verdict.violations.iter().map(ToString::to_string).collect(), warnings })
+    let errors = verdict.violations.iter().map(ToString::to_string).collect();
+    Ok(Outside { errors, warnings, changed })
 }

@@ -5,7 +5,10 @@ use std::io::Read;
 use std::io::Seek;
 use std::io::SeekFrom;
 use std::path::Path;
+use std::path::PathBuf;
 
+use seriatim_core::guard::event::Event;
+use seriatim_core::guard::transcript::Meta;
 use seriatim_core::guard::transcript::Scan;
 
 use super::project::Project;
@@ -21,6 +24,32 @@ pub(super) fn first_prompt(path: &str) -> Option<String> {
     let mut scan = Scan::default();
     feed(Path::new(path), &mut scan, HEAD_BYTES_MAX, |scan| scan.prompt.is_some());
     scan.prompt
+}
+
+/// The transcript of the sub-agent in which an event happened, where the client keeps it beside the main one.
+pub(super) fn beside(event: &Event) -> Option<String> {
+    of_agent(event, event.agent_id.as_deref()?)
+}
+
+pub(super) fn of_agent(event: &Event, agent: &str) -> Option<String> {
+    let path = folder(event)?.join(format!("agent-{}.jsonl", named(agent)?));
+    path.is_file().then(|| path.to_str().map(str::to_owned)).flatten()
+}
+
+/// The call from which the sub-agent came in which an event happened.
+pub(super) fn call_of(event: &Event) -> Option<String> {
+    let agent = named(event.agent_id.as_deref()?)?;
+    let bytes = std::fs::read(folder(event)?.join(format!("agent-{agent}.meta.json"))).ok()?;
+    Meta::parse(&bytes)?.tool_use_id
+}
+
+fn folder(event: &Event) -> Option<PathBuf> {
+    Some(Path::new(event.transcript_path.as_deref()?).with_extension("").join("subagents"))
+}
+
+/// An id that is fit to be part of a file's name.
+fn named(agent: &str) -> Option<&str> {
+    (safe(agent) == agent).then_some(agent)
 }
 
 /// Goes on reading where the last reading ended. What cannot be read tells nothing.

@@ -7,7 +7,6 @@ use super::Guard;
 use super::GuardError;
 use super::rules::Rules;
 use super::state;
-use super::state::Synced;
 use super::step::OpenStep;
 
 /// What the watchdog found and did.
@@ -31,7 +30,11 @@ impl Guard<'_> {
     }
 
     /// Looks at every state file that is given, and at all open steps.
-    pub fn watchdog(&mut self, files: &[String], minutes: Option<u64>) -> Result<Vec<Intervention>, GuardError> {
+    pub fn watchdog(
+        &mut self,
+        files: &[String],
+        minutes: Option<u64>,
+    ) -> Result<Vec<Intervention>, GuardError> {
         let rules = Rules::read(self.project)?;
         let minutes = minutes.unwrap_or_else(|| rules.stale_minutes());
         let mut steps = self.book()?.steps()?;
@@ -66,7 +69,12 @@ impl Guard<'_> {
             let known = desk.step(&step.step_file, &step.task_id)?;
             let is_known = known.is_some();
             let mut step = known.unwrap_or(step);
-            let Ok(Synced { loaded, .. }) = desk.sync(rules, &mut step)? else { return Ok(None) };
+            // Files that the guard does not follow belong to whoever edits them.
+            let loaded = match is_known {
+                true => desk.sync(rules, &mut step)?.map(|synced| synced.loaded),
+                false => state::load(desk.project, rules, &step.step_file, Some(&step.task_id))?,
+            };
+            let Ok(loaded) = loaded else { return Ok(None) };
             let found = verdict::stale(std::slice::from_ref(&loaded.state), desk.now, minutes);
             let Some(stale) = found.into_iter().next() else { return Ok(None) };
             let recovered = verdict::intervene(&loaded.state, &stale, desk.now);

@@ -1,5 +1,6 @@
 //! The battery: checks that the engine runs itself, and what they found (CY-52 to CY-62, CY-68).
 
+use seriatim_core::evidence;
 use seriatim_core::hash::Hash;
 
 use super::Gate;
@@ -148,16 +149,23 @@ fn told(name: &str, ran: Outcome<Ran>, strict: bool) -> Evidence {
     };
     let output = format!("{}{}", ran.stdout, ran.stderr);
     let code = ran.code.map_or("a signal".to_owned(), |c| format!("exit code {c}"));
+    let counted = counts(&output, ran.code);
     let warned = if strict { warnings(&output) } else { 0 };
     let (green, words) = match (ran.ok(), warned) {
-        (false, _) => (false, format!("{code}\n{}", tail(&output))),
-        (true, 0) => (true, last_line(&output)),
+        (false, _) => (false, [Some(code), counted, Some(tail(&output))].into_iter().flatten().collect::<Vec<_>>().join("\n")),
+        (true, 0) => (true, counted.unwrap_or_else(|| last_line(&output))),
         (true, count) => {
             let words = format!("{count} warnings, which this project counts as failures\n{}", tail(&output));
             (false, words)
         }
     };
     Evidence { hash: ran.output, ..Evidence::of(name, green, words) }
+}
+
+/// How many tests ran and failed, where the output is one that is known (CY-53).
+fn counts(output: &str, code: Option<i32>) -> Option<String> {
+    let counts = evidence::read(output, code, None).counts?;
+    Some(format!("{} passed, {} failed", counts.passed, counts.failed + counts.errors))
 }
 
 /// Lines that warn. A summary that there were none is no warning.
@@ -187,6 +195,13 @@ mod tests {
     fn a_summary_without_warnings_does_not_warn() {
         assert_eq!(warnings("checked 3 files, 0 warnings\nno warnings: fine"), 0);
         assert_eq!(warnings("a.rs:3: warning: unused\nWARN: old lock file\nall done"), 2);
+    }
+
+    #[test]
+    fn cy_53_the_counts_of_known_tools_are_told() {
+        let output = "test result: FAILED. 3 passed; 1 failed; 0 ignored; 0 measured; 0 filtered out";
+        assert_eq!(counts(output, Some(101)).as_deref(), Some("3 passed, 1 failed"));
+        assert_eq!(counts("all is well", Some(0)), None);
     }
 
     #[test]

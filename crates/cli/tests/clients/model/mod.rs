@@ -49,6 +49,18 @@ impl Ask {
         self.texts.iter().any(|text| text.contains(words))
     }
 
+    /// The model reads some words; where it does not, the end of what it reads is shown.
+    #[track_caller]
+    pub(crate) fn assert_reads(&self, words: &str) {
+        let end: Vec<&String> = self.texts.iter().rev().take(2).collect();
+        assert!(
+            self.reads(words),
+            "`{words}` is not read by agent {} at question {}: {end:#?}",
+            self.agent,
+            self.nth
+        );
+    }
+
     /// What the tool answered that was used last.
     pub(crate) fn result(&self) -> &str {
         self.results.last().map_or("", String::as_str)

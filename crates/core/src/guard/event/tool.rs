@@ -207,6 +207,9 @@ fn after(client: Client, payload: &Payload<'_>) -> Kind {
             interrupted: false,
         };
     }
+    // The other clients name the call.
+    let given = payload.tool_input.filter(|_| payload.tool_use_id.is_none());
+    let prompt = given.and_then(|raw| lenient::object::<wire::SpawnInput<'_>>(raw.get()));
     let launches = client == Client::Codex;
     let status = match response.status.as_deref() {
         Some("completed") => SpawnStatus::Completed,
@@ -220,6 +223,7 @@ fn after(client: Client, payload: &Payload<'_>) -> Kind {
         tool_use_id: payload.tool_use_id.clone(),
         agent_id: response.claude_agent_id.or(response.codex_agent_id),
         status,
+        prompt: prompt.and_then(|given| given.prompt.or(given.message)),
         tokens: response.tokens,
         usage: response.usage.map(Into::into),
     })

@@ -241,14 +241,16 @@ fn ds_71_the_cost_in_tokens_is_estimated_before_and_after() {
     assert!(cost.added() > 1000 && cost.added() < 2500, "{cost:?}");
 }
 
-// Megabytes of what costs most: titles, fences, braces, markers, words of the phases. This ends at once or never.
+// What costs most: titles, fences, braces, markers, words of the phases. A megabyte of all of them is judged, and
+// the reading of each grows with its length alone, or this test would not end.
 #[test]
-fn ds_22_huge_prompts_are_judged_in_linear_time() {
-    for piece in
-        ["# TASK_CONTEXT\n", "```\n", "{task_id}", "{{{{", "<!-- DES-X", "REVIEW ", "# x\n", "1 ", "äöü "]
-    {
-        let filling = piece.repeat((1 << 20) / piece.len());
-        let prompt = step_prompt().replace("Knead the dough.", &filling);
+fn ds_22_huge_prompts_are_judged() {
+    let pieces =
+        ["# TASK_CONTEXT\n", "```\n", "{task_id}", "{{{{", "<!-- DES-X", "REVIEW ", "# x\n", "1 ", "äöü "];
+    let alone = pieces.map(|piece| piece.repeat((1 << 16) / piece.len()));
+    let mixed = pieces.concat().repeat((1 << 20) / pieces.concat().len());
+    for filling in alone.iter().chain([&mixed]) {
+        let prompt = step_prompt().replace("Knead the dough.", filling);
         let _ = judged(&prompt, &fourteen());
         let _ = judged(&format!("<!-- DES-VALIDATION: required -->\n{filling}"), &fourteen());
     }

@@ -1,0 +1,171 @@
+//! Whether a project is guarded, by what, and what the guard has open.
+
+use std::path::Path;
+
+use serde_json::Value;
+use serde_json::json;
+use seriatim_core::guard::client::Client;
+use seriatim_core::guard::settings::Presence;
+use seriatim_core::guard::settings::State;
+use seriatim_engine::guard::Guard;
+use seriatim_engine::guard::Installed;
+use seriatim_engine::guard::Mark;
+use seriatim_engine::guard::OpenStep;
+use seriatim_engine::guard::Project;
+
+use super::clients::Settings;
+use super::git_hooks;
+use super::git_hooks::NAMES;
+use super::git_hooks::Place;
+use super::plan::Marked;
+use super::plan::named;
+use crate::ui::Tone;
+use crate::ui::Ui;
+use crate::ui::tone;
+use crate::workspace::make_redactor;
+use crate::workspace::now;
+
+/// The guard of a project, as it is found.
+#[derive(Debug)]
+pub(crate) struct Status {
+    pub(crate) guarded: bool,
+    mark: Option<Mark>,
+    clients: Vec<ClientHooks>,
+    /// Absent where there is no repository.
+    git: Option<Vec<(String, git_hooks::State)>>,
+    steps: Vec<OpenStep>,
+}
+
+/// The hooks of one client.
+#[derive(Debug)]
+struct ClientHooks {
+    client: Client,
+    settings: String,
+    /// Or why the file cannot be read.
+    found: Result<Vec<Presence>, String>,
+}
+
+impl ClientHooks {
+    fn read(root: &Path, installed: &Installed) -> ClientHooks {
+        let (client, settings) = (installed.client, installed.settings.path.clone());
+        let found = Settings::read(root, &settings)
+            .map_err(|error| error.message)
+            .and_then(|file| file.present(client).map_err(|error| error.to_string()));
+        ClientHooks { client, settings, found }
+    }
+
+    fn is_whole(&self) -> bool {
+        self.found.as_ref().is_ok_and(|hooks| hooks.iter().all(|hook| hook.state == State::There))
+    }
+
+    fn document(&self) -> Value {
+        let hook = |hook: &Presence| json!({"event": hook.event, "state": word(hook.state)});
+        let hooks = match &self.found {
+            Ok(hooks) => hooks.iter().map(hook).collect(),
+            Err(error) => json!({"error": error}),
+        };
+        json!({"client": self.client, "settings": self.settings, "hooks": hooks})
+    }
+
+    fn in_words(&self) -> String {
+        let hooks = match &self.found {
+            Ok(hooks) => hooks,
+            Err(error) => return error.clone(),
+        };
+        let gaps = hooks.iter().filter(|hook| hook.state != State::There);
+        let gaps: Vec<String> = gaps.map(|hook| format!("{} {}", hook.event, word(hook.state))).collect();
+        if gaps.is_empty() { format!("all {} hooks are there", hooks.len()) } else { gaps.join(", ") }
+    }
+}
+
+impl Status {
+    pub(crate) fn read(root: &Path) -> Status {
+        let guarded = Project::is_guarded(root);
+        let mark = match Marked::read(root) {
+            Marked::Yes { mark, .. } => Some(mark),
+            Marked::No | Marked::Unreadable => None,
+        };
+        let installed = mark.iter().flat_map(|mark| &mark.clients);
+        let clients = installed.map(|installed| ClientHooks::read(root, installed)).collect();
+        let git = Place::of(root).map(|place| {
+            let state = |name: &&str| (named(root, &place.folder.join(name)), place.state(name));
+            NAMES.iter().map(state).collect()
+        });
+        // A project without a book has nothing open; one whose book cannot be read is the doctor's business.
+        let project = Project { root: root.to_owned() };
+        let steps = if guarded && root.join(crate::workspace::STATE).join("journal.db").exists() {
+            Guard::new(&project, now(), &make_redactor).steps().unwrap_or_default()
+        } else {
+            vec![]
+        };
+        Status { guarded, clients, mark, git, steps }
+    }
+
+    /// Guarded, with every hook where it belongs.
+    pub(crate) fn is_whole(&self) -> bool {
+        self.mark.is_some()
+            && !self.clients.is_empty()
+            && self.clients.iter().all(ClientHooks::is_whole)
+            && self
+                .git
+                .as_ref()
+                .is_some_and(|hooks| hooks.iter().all(|(_, state)| *state == git_hooks::State::There))
+    }
+
+    pub(crate) fn document(&self) -> Value {
+        let clients: Vec<Value> = self.clients.iter().map(ClientHooks::document).collect();
+        let git = self.git.as_ref().map(|hooks| {
+            hooks.iter().map(|(path, state)| json!({"path": path, "state": state.word()})).collect::<Vec<_>>()
+        });
+        let steps: Vec<Value> = self
+            .steps
+            .iter()
+            .map(|step| {
+                json!({
+                    "step": step.task_id, "step_file": step.step_file, "opened": step.opened.to_string(),
+                    "ended": step.ended, "holds": step.holds,
+                })
+            })
+            .collect();
+        json!({
+            "guarded": self.guarded, "mark_readable": self.mark.is_some(), "whole": self.is_whole(),
+            "clients": clients, "git_hooks": git, "open_steps": steps,
+        })
+    }
+
+    pub(crate) fn show(&self, ui: &Ui) {
+        if !self.guarded {
+            ui.say("This project is not guarded. `seriatim guard install` changes that.");
+            return;
+        }
+        let whole =
+            if self.is_whole() { tone(Tone::Good, "guarded") } else { tone(Tone::Bad, "guarded, with gaps") };
+        ui.say(format!("This project is {whole}."));
+        if self.mark.is_none() {
+            ui.say("The mark .seriatim/guard.json cannot be read; `seriatim guard uninstall`, then install again.");
+        }
+        for hooks in &self.clients {
+            ui.say(format!("{:<8} {}: {}", hooks.client.name(), hooks.settings, hooks.in_words()));
+        }
+        match &self.git {
+            Some(hooks) => {
+                hooks
+                    .iter()
+                    .for_each(|(path, state)| ui.say(format!("{:<8} {path}: {}", "git", state.word())));
+            }
+            None => ui.say("This is no git repository: commits are not protected."),
+        }
+        for step in &self.steps {
+            ui.say(format!("{:<8} {}, since {}", "open", step.in_words(), step.opened.seconds()));
+            step.holds.iter().for_each(|hold| ui.say(format!("{:<8} held: {hold}", "")));
+        }
+    }
+}
+
+fn word(state: State) -> &'static str {
+    match state {
+        State::There => "there",
+        State::Altered => "altered",
+        State::Missing => "missing",
+    }
+}
