@@ -55,7 +55,7 @@ pub fn file_in(name: &str, bytes: &[u8], kind: Option<Kind>, around: &Surroundin
         let (tree, mut findings) = doc::parse(bytes, &limits);
         let kind = kind.or_else(|| kind::detect(name, &text, tree.as_ref()));
         match (kind, &tree) {
-            (Some(Kind::Step | Kind::ExecutionStatus), _) => findings = state_findings(name, bytes, &limits),
+            (Some(kind), _) if has_own_reader(kind) => findings = read_findings(kind, name, bytes, &limits),
             (_, Some(tree)) => findings.extend(tree_findings(kind, tree, around)),
             (_, None) => {}
         }
@@ -152,10 +152,20 @@ fn text_findings(name: &str, kind: Option<Kind>, source: &doc::Source<'_>) -> Ve
     }
 }
 
-/// State files have a reader of their own: JSON among them is held to the rules of JSON, and drift is understood.
-fn state_findings(name: &str, bytes: &[u8], limits: &Limits) -> Vec<Finding> {
+/// The documents of a roadmap have readers of their own: JSON among them is held to the rules of JSON, and drift is
+/// understood.
+fn has_own_reader(kind: Kind) -> bool {
+    matches!(kind, Kind::Step | Kind::ExecutionStatus | Kind::Roadmap | Kind::ExecutionLogTdd)
+}
+
+fn read_findings(kind: Kind, name: &str, bytes: &[u8], limits: &Limits) -> Vec<Finding> {
+    let check = match kind {
+        Kind::Roadmap => roadmap::plan::check,
+        Kind::ExecutionLogTdd => roadmap::log::check,
+        _ => roadmap::document::check,
+    };
     match doc::decode(bytes, limits) {
-        Ok(source) => moved(roadmap::document::check(name, source.text), source.skipped),
+        Ok(source) => moved(check(name, source.text), source.skipped),
         Err(finding) => vec![finding],
     }
 }

@@ -8,6 +8,7 @@ use crate::doc::Node;
 use crate::prompt;
 use crate::prompt::template::SUFFIX;
 use crate::roadmap::document::is_tracker;
+use crate::roadmap::plan::is_roadmap;
 
 /// What a file is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -161,6 +162,7 @@ fn of_tree(root: &Node) -> Option<Kind> {
         () if has("current_stage") || (has("stages") && has("gates")) => Kind::Lifecycle,
         () if has("loop") && has("agents") => Kind::Automation,
         () if has("tdd_cycle") || has("task_specification") => Kind::Step,
+        () if is_roadmap(root) => Kind::Roadmap,
         () if is_tracker(root) => Kind::ExecutionStatus,
         () if has("roadmap") || has("phases") || (has("project_id") && has("steps")) => Kind::Roadmap,
         () if has("actions") && has("agents") => Kind::Action,

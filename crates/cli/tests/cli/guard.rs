@@ -180,7 +180,8 @@ impl Guarded {
     /// The call of the agent came back.
     #[track_caller]
     pub(crate) fn spawn_done(&self, call: &str, response: Value) -> Answer {
-        let event = json!({"tool_name": "Agent", "tool_use_id": call, "tool_input": {}, "tool_response": response});
+        let event =
+            json!({"tool_name": "Agent", "tool_use_id": call, "tool_input": {}, "tool_response": response});
         self.send("PostToolUse", event)
     }
 
@@ -320,7 +321,8 @@ impl Guarded {
 
 /// A step of the project `greeting` that nobody has begun.
 pub(crate) fn step(id: &str, phases: &[&str]) -> Value {
-    let phase = |(i, name): (usize, &&str)| json!({"phase_name": name, "phase_index": i, "status": "NOT_EXECUTED"});
+    let phase =
+        |(i, name): (usize, &&str)| json!({"phase_name": name, "phase_index": i, "status": "NOT_EXECUTED"});
     json!({
         "task_id": id,
         "project_id": "greeting",

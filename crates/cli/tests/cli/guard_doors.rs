@@ -251,7 +251,10 @@ fn more_work_for_an_agent_that_exists_is_held_to_the_same_rules() {
     let guarded = Guarded::new().at_work();
     let message = |text: &str| {
         let input = json!({"to": AGENT, "summary": "more", "message": text});
-        guarded.send("PreToolUse", json!({"tool_name": "SendMessage", "tool_use_id": "toolu_9", "tool_input": input}))
+        guarded.send(
+            "PreToolUse",
+            json!({"tool_name": "SendMessage", "tool_use_id": "toolu_9", "tool_input": input}),
+        )
     };
     holds(&message(BARE).denied(), &["MISSING: Mandatory section"]);
     message("Go on, please.").passes();
@@ -273,7 +276,8 @@ fn the_prompts_of_a_workflow_are_looked_at_and_those_that_cannot_be_seen_are_ref
     workflow(json!({"script": "return await agent('Look around')"})).passes();
     let reason = workflow(json!({"script": format!("return await agent({bare})")})).denied();
     holds(&reason, &["MISSING: Mandatory section"]);
-    let reason = workflow(json!({"script": format!("const p = {bare}; return await agent(p + more)")})).denied();
+    let reason =
+        workflow(json!({"script": format!("const p = {bare}; return await agent(p + more)")})).denied();
     holds(&reason, &["cannot be seen"]);
     holds(&workflow(json!({"path": "flow.js"})).denied(), &["cannot be seen"]);
     // One prompt that is refused keeps the others from being opened.
@@ -288,7 +292,8 @@ fn the_prompts_of_a_workflow_are_looked_at_and_those_that_cannot_be_seen_are_ref
 fn the_doors_of_codex_are_the_same() {
     let guarded = Guarded::new();
     let codex = |tool: &str, input: Value| {
-        let mut event = guarded.event("PreToolUse", json!({"tool_name": tool, "tool_use_id": "call_1", "tool_input": input}));
+        let mut event = guarded
+            .event("PreToolUse", json!({"tool_name": tool, "tool_use_id": "call_1", "tool_input": input}));
         event.as_object_mut().unwrap().remove("prompt_id");
         event["turn_id"] = json!("t1");
         event["model"] = json!("gpt-5-codex");
@@ -318,7 +323,8 @@ fn gemini_calls_and_ends_its_agents_through_doors_as_well() {
     // This client does not say when an agent begins, so the step is at work from here on.
     assert_eq!(guarded.status(), "IN_PROGRESS");
     guarded.env.file("README.md", "Changed.\n");
-    let complete = || gemini("BeforeTool", json!({"tool_name": "complete_task", "tool_input": {"result": "ok"}}));
+    let complete =
+        || gemini("BeforeTool", json!({"tool_name": "complete_task", "tool_input": {"result": "ok"}}));
     let reason = complete().blocked();
     holds(&reason, &["Phase RED NOT_EXECUTED", "Unexpected modification: README.md"]);
     // Should it end all the same, the call that comes back tells.

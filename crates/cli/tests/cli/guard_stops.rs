@@ -78,7 +78,10 @@ fn ds_76_a_whole_record_passes_in_silence() {
     assert_eq!(guarded.status(), "DONE");
     guarded.sub_stop(AGENT).passes();
     let line = guarded.last("SUBAGENT_STOP_VALIDATION");
-    assert_eq!((line["status"].as_str(), line["errors"].as_array().map(Vec::len)), (Some("success"), Some(0)));
+    assert_eq!(
+        (line["status"].as_str(), line["errors"].as_array().map(Vec::len)),
+        (Some("success"), Some(0))
+    );
     guarded.spawn_done(CALL, json!({"status": "completed", "agentId": AGENT})).passes();
     guarded.stop(json!({})).passes();
     // DS-54, DS-55, DS-79: every phase left its traces.
@@ -163,7 +166,10 @@ fn ds_44_ds_45_ds_46_what_is_put_off_is_a_warning_at_the_stop() {
     let line = guarded.last("SUBAGENT_STOP_VALIDATION");
     assert_eq!(line["status"], "warning");
     let warnings = line["warnings"].to_string();
-    holds(&warnings, &["Phase REFACTOR_L4 has DEFERRED - blocks commit", "Task still IN_PROGRESS after agent stop"]);
+    holds(
+        &warnings,
+        &["Phase REFACTOR_L4 has DEFERRED - blocks commit", "Task still IN_PROGRESS after agent stop"],
+    );
 }
 
 #[test]
@@ -193,11 +199,15 @@ fn a_stop_whose_start_nobody_saw_is_held_to_the_scope_too() {
 #[test]
 fn ds_37_e_74_an_agent_without_a_step_stops_as_it_likes() {
     let guarded = Guarded::new().at_work();
-    for (agent, text) in [("b1", "Look around".to_owned()), ("b2", format!("Explain:\n{}", crate::guard::BARE))] {
+    for (agent, text) in
+        [("b1", "Look around".to_owned()), ("b2", format!("Explain:\n{}", crate::guard::BARE))]
+    {
         let path = guarded.agent_transcript(agent, &text);
         guarded.send("SubagentStop", json!({"agent_id": agent, "agent_transcript_path": path})).passes();
     }
-    guarded.send("SubagentStop", json!({"agent_id": "b3", "agent_transcript_path": "/nowhere.jsonl"})).passes();
+    guarded
+        .send("SubagentStop", json!({"agent_id": "b3", "agent_transcript_path": "/nowhere.jsonl"}))
+        .passes();
     guarded.send("SubagentStop", json!({"agent_id": "b4"})).passes();
     assert!(!guarded.events().iter().any(|event| event == "SUBAGENT_STOP_VALIDATION"));
 }
@@ -241,7 +251,8 @@ fn k_17_e_81_ds_83_a_partial_end_needs_suggestions_and_a_note() {
         guarded.phase(&["start", "01-01", "RED"]).exits(0);
         guarded.edit(|step| {
             step["state"]["status"] = json!("PARTIAL");
-            step["execution_result"] = json!({"partial_completion": true, "recovery_suggestions": suggestions});
+            step["execution_result"] =
+                json!({"partial_completion": true, "recovery_suggestions": suggestions});
             if note {
                 phase(step, 0)["notes"] = json!("half of the tests are written");
             }
@@ -252,7 +263,10 @@ fn k_17_e_81_ds_83_a_partial_end_needs_suggestions_and_a_note() {
     guarded.sub_stop(AGENT).passes();
     let line = guarded.last("SUBAGENT_STOP_VALIDATION");
     assert_eq!(line["status"], "warning");
-    holds(&line["warnings"].to_string(), &["Phase RED left IN_PROGRESS (can be resumed)", "still to do: GREEN, COMMIT"]);
+    holds(
+        &line["warnings"].to_string(),
+        &["Phase RED left IN_PROGRESS (can be resumed)", "still to do: GREEN, COMMIT"],
+    );
     // It can be resumed, and what is done stays done.
     guarded.spawn(&guarded.prompt()).passes();
     guarded.sub_start("a2").passes();
@@ -275,9 +289,15 @@ fn k_96_a_part_of_the_phases_is_an_error_and_what_is_done_is_kept_when_it_is_let
     guarded.sub_stop(AGENT).passes();
     // DS-65: partial progress is saved, and what is left is listed.
     let step = guarded.step();
-    assert_eq!((step["state"]["status"].as_str(), step["state"]["can_retry"].as_bool()), (Some("FAILED"), Some(true)));
+    assert_eq!(
+        (step["state"]["status"].as_str(), step["state"]["can_retry"].as_bool()),
+        (Some("FAILED"), Some(true))
+    );
     let text = step.to_string();
-    holds(&text, &["\"partial_completion\":true", "Continue with phase GREEN_UNIT", "Continue with phase COMMIT"]);
+    holds(
+        &text,
+        &["\"partial_completion\":true", "Continue with phase GREEN_UNIT", "Continue with phase COMMIT"],
+    );
     let phases = guarded.phases();
     assert!(phases[..3].iter().all(|(_, status)| status == "EXECUTED"), "{phases:?}");
 }

@@ -27,13 +27,25 @@ mod documents;
 #[cfg(test)]
 mod examples;
 #[cfg(test)]
+mod guard;
+#[cfg(test)]
+mod guard_commit;
+#[cfg(test)]
 mod guard_doctor;
 #[cfg(test)]
+mod guard_doors;
+#[cfg(test)]
+mod guard_ends;
+#[cfg(test)]
 mod guard_hooks;
+#[cfg(test)]
+mod guard_scope;
 #[cfg(test)]
 mod guard_setup;
 #[cfg(test)]
 mod guard_stage;
+#[cfg(test)]
+mod guard_stops;
 #[cfg(test)]
 mod process;
 #[cfg(test)]

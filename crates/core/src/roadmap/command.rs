@@ -86,7 +86,9 @@ pub enum Message {
     InvalidProject { given: String },
     #[error("Invalid step id: {given}. It must be two digits, a hyphen and two digits, such as 01-01")]
     InvalidStep { given: String },
-    #[error("The path of a step file is no longer a parameter: {path}. Use: seriatim run step @{agent} {project} {step}")]
+    #[error(
+        "The path of a step file is no longer a parameter: {path}. Use: seriatim run step @{agent} {project} {step}"
+    )]
     Deprecated { path: String, agent: String, project: String, step: String },
     #[error("Roadmap not found at {}", roadmap_path(.project))]
     RoadmapNotFound { project: String },
@@ -170,7 +172,8 @@ pub fn log_path(project: &str, stamp: &str, step: &str) -> String {
 
 /// All places where a roadmap may be, the usual one first.
 pub fn roadmap_paths(project: &str) -> Vec<String> {
-    let names = ["roadmap.yaml", "roadmap.yml", "roadmap.json", "deliver/roadmap.json", "deliver/roadmap.yaml"];
+    let names =
+        ["roadmap.yaml", "roadmap.yml", "roadmap.json", "deliver/roadmap.json", "deliver/roadmap.yaml"];
     names.map(|name| format!("{FEATURES}/{project}/{name}")).into()
 }
 
@@ -203,7 +206,9 @@ pub fn parse<S: AsRef<str>>(args: &[S], registry: &Registry) -> Result<Invocatio
     let [_, project, step] = given.as_slice() else {
         return Err(Message::TooFew { got: given.len() });
     };
-    for (which, value) in [(Parameter::Agent, agent), (Parameter::Project, *project), (Parameter::Step, *step)] {
+    for (which, value) in
+        [(Parameter::Agent, agent), (Parameter::Project, *project), (Parameter::Step, *step)]
+    {
         check(which, value, registry)?;
     }
     let target = Target::Step { project: (*project).to_owned(), step: (*step).to_owned() };
@@ -288,7 +293,9 @@ fn is_kebab(text: &str) -> bool {
 fn is_id(text: &str) -> bool {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.');
     is_step_id(text)
-        || (text.bytes().all(plain) && text.starts_with(|c: char| c.is_ascii_alphanumeric()) && !text.contains(".."))
+        || (text.bytes().all(plain)
+            && text.starts_with(|c: char| c.is_ascii_alphanumeric())
+            && !text.contains(".."))
 }
 
 fn is_step_file(arg: &str) -> bool {
@@ -303,9 +310,11 @@ fn step_file(agent: &str, path: &str, registry: &Registry) -> Result<Invocation,
         return Ok(Invocation { agent: agent.to_owned(), target });
     }
     let parts: Vec<&str> = path.split('/').collect();
-    let before_steps = parts.iter().position(|part| *part == "steps").and_then(|at| parts.get(at.checked_sub(1)?));
+    let before_steps =
+        parts.iter().position(|part| *part == "steps").and_then(|at| parts.get(at.checked_sub(1)?));
     let project = before_steps.filter(|part| is_kebab(part)).map_or("PROJECT", |part| part);
-    let stem = parts.last().and_then(|name| name.split('.').next()).filter(|stem| is_id(stem)).unwrap_or("STEP");
+    let stem =
+        parts.last().and_then(|name| name.split('.').next()).filter(|stem| is_id(stem)).unwrap_or("STEP");
     Err(Message::Deprecated {
         path: path.to_owned(),
         agent: agent.to_owned(),

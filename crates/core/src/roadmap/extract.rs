@@ -251,7 +251,8 @@ impl Context {
 
 /// A text whose lines cannot pass for titles of the prompt around it.
 fn harmless(text: &str) -> String {
-    let line = |line: &str| if line.trim_start().starts_with('#') { format!("> {line}") } else { line.to_owned() };
+    let line =
+        |line: &str| if line.trim_start().starts_with('#') { format!("> {line}") } else { line.to_owned() };
     text.trim_end().lines().map(line).collect::<Vec<_>>().join("\n")
 }
 

@@ -47,7 +47,8 @@ impl Log {
         let text = text.strip_prefix('\u{FEFF}').unwrap_or(text);
         let source = source::read(path, text)?;
         if source.root.as_map().is_none() {
-            let message = format!("an execution log must be a mapping, but this is {}", source.root.in_words());
+            let message =
+                format!("an execution log must be a mapping, but this is {}", source.root.in_words());
             return Err(vec![Finding::error("type", source.root.place, message)]);
         }
         let mut findings = source.findings.clone();
@@ -93,7 +94,10 @@ impl Log {
     pub fn schema(&self, id: &str) -> &'static Schema {
         let names = |of: Option<&str>| {
             let events = self.events.iter().filter(|event| of.is_none_or(|id| event.step == id));
-            events.filter(|event| event.phase != FILES_MODIFIED).map(|event| event.phase.as_str()).collect::<Vec<_>>()
+            events
+                .filter(|event| event.phase != FILES_MODIFIED)
+                .map(|event| event.phase.as_str())
+                .collect::<Vec<_>>()
         };
         let own = names(Some(id));
         let known: Vec<&str> = own

@@ -10,6 +10,7 @@ pub mod document;
 pub mod extract;
 pub mod log;
 pub mod machines;
+pub mod migrate;
 pub mod phases;
 pub mod plan;
 pub mod result;

@@ -58,6 +58,11 @@ static BUILT_IN: LazyLock<Vec<Schema>> = LazyLock::new(|| {
 
 static SEVEN: LazyLock<Schema> =
     LazyLock::new(|| Schema::parse(include_str!("phases/v3.yaml")).unwrap_or_default());
+static FOURTEEN: LazyLock<Schema> =
+    LazyLock::new(|| Schema::parse(include_str!("phases/v1.yaml")).unwrap_or_default());
+
+/// How many phases the first generation has.
+const FOURTEEN_PHASES: usize = 14;
 
 /// What a phase list is called in messages.
 const WHAT: &str = "the phase schema";
@@ -125,7 +130,24 @@ impl Schema {
 
     /// The built-in generation that a file's phase names belong to; none where not one name is known.
     pub fn detect<'n>(names: impl IntoIterator<Item = &'n str>) -> Option<&'static Schema> {
+        let names: Vec<&str> = names.into_iter().collect();
+        // A file that has exactly the phases of a usual generation is of it; the others need not be read for that.
+        let usual = if names.len() == FOURTEEN_PHASES { &*FOURTEEN } else { &*SEVEN };
+        if usual.phases.len() == names.len() && usual.names().all(|name| names.contains(&name)) {
+            return Some(usual);
+        }
         Schema::detect_in(Schema::built_in(), names)
+    }
+
+    /// The same among the built-in generations and a project's own.
+    pub fn detect_among<'s, 'n>(
+        own: &'s [Schema],
+        names: impl IntoIterator<Item = &'n str>,
+    ) -> Option<&'s Schema> {
+        match own {
+            [] => Schema::detect(names),
+            own => Schema::detect_in(own.iter().chain(Schema::built_in()), names),
+        }
     }
 
     /// The schema that phase names belong to: the one with exactly these, else the smallest that has them all, else

@@ -6,6 +6,7 @@
 
 mod field;
 mod graph;
+mod parts;
 mod reader;
 mod review;
 mod rules;

@@ -50,7 +50,13 @@ pub enum Ending {
     /// DONE (DW-84).
     Success { outputs: Vec<String>, criteria: Vec<Criterion>, metrics: Metrics, notes: Option<String> },
     /// FAILED (DW-85).
-    Failure { reason: String, partial: bool, criteria: Vec<Criterion>, suggestions: Vec<String>, can_retry: bool },
+    Failure {
+        reason: String,
+        partial: bool,
+        criteria: Vec<Criterion>,
+        suggestions: Vec<String>,
+        can_retry: bool,
+    },
     /// IN_REVIEW (DW-86).
     Review { reason: String, from: String },
 }

@@ -62,10 +62,9 @@ fn node(value: &Json) -> Node {
         Json::Bool(value) => Value::Bool(*value),
         Json::Number(number) => match number.as_i64() {
             Some(whole) => Value::Int(whole),
-            None => Value::Float(Float {
-                value: number.as_f64().unwrap_or(f64::NAN),
-                text: number.to_string(),
-            }),
+            None => {
+                Value::Float(Float { value: number.as_f64().unwrap_or(f64::NAN), text: number.to_string() })
+            }
         },
         Json::String(text) => Value::Str(text.clone()),
         Json::Array(items) => Value::Seq(items.iter().map(node).collect()),

@@ -315,7 +315,7 @@ impl StepState {
     /// The schema whose phases this step has: one of the project's own, else a built-in one, else the usual one.
     pub fn schema_among<'s>(&self, own: &'s [Schema]) -> &'s Schema {
         let names = self.phases.iter().map(|phase| phase.name.as_str());
-        Schema::detect_in(own.iter().chain(Schema::built_in()), names).unwrap_or(Schema::usual())
+        Schema::detect_among(own, names).unwrap_or(Schema::usual())
     }
 
     /// Stopped in the middle, with what is left to do said: it can be resumed (K-16, K-17).

@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use serde::Deserialize;
 use serde::Serialize;
 use seriatim_core::guard::client::Client;
+use seriatim_core::time::Utc;
 
 use super::GuardError;
 
@@ -85,6 +86,14 @@ impl Project {
             .ok()
             .and_then(|bytes| serde_json::from_slice(&bytes).ok())
             .unwrap_or_default()
+    }
+
+    /// When the project was put under guard, as far as the mark tells.
+    pub(super) fn guarded_since(&self) -> Option<Utc> {
+        let changed = std::fs::metadata(Project::mark_path(&self.root)).ok()?.modified().ok()?;
+        let since = changed.duration_since(std::time::UNIX_EPOCH).ok()?;
+        // Git counts in seconds: what was committed in the same one is rather looked at than not.
+        Some(Utc(i64::try_from(since.as_secs()).ok()?.saturating_sub(1).saturating_mul(1000)))
     }
 
     pub fn root_text(&self) -> &str {

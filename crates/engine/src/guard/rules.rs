@@ -59,8 +59,7 @@ impl Rules {
     /// The schema whose phases a step has.
     pub fn schema_of(&self, state: &StepState) -> Schema {
         let names: Vec<&str> = state.phases.iter().map(|phase| phase.name.as_str()).collect();
-        Schema::detect_in(&self.own, names.iter().copied())
-            .or_else(|| Schema::detect(names.iter().copied()))
+        Schema::detect_among(&self.own, names.iter().copied())
             .unwrap_or_else(|| self.usual())
             .clone()
     }

@@ -61,7 +61,8 @@ impl Registry {
         let there: BTreeSet<&str> = directory.into_iter().collect();
         let names = self.names();
         let known: BTreeSet<&str> = names.iter().map(String::as_str).collect();
-        let gone = known.difference(&there).map(|name| format!("the agent `{name}` is not in the agent directory"));
+        let gone =
+            known.difference(&there).map(|name| format!("the agent `{name}` is not in the agent directory"));
         let new = there.difference(&known).map(|name| format!("the agent `{name}` is not registered"));
         gone.chain(new).map(|message| Finding::warning("agent-registry", Place::TOP, message)).collect()
     }

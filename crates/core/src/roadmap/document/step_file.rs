@@ -77,8 +77,7 @@ fn schema<'s>(root: &Node, own: &'s [Schema]) -> &'s Schema {
         let version = first_text(root, &[&["schema_version"]]).unwrap_or_else(|| "1.0".to_owned());
         Schema::of_version(&version).or_else(|| Schema::of_version("1.0")).unwrap_or_else(Schema::usual)
     };
-    let known = own.iter().chain(Schema::built_in());
-    Schema::detect_in(known, names.iter().map(String::as_str)).unwrap_or_else(of_version)
+    Schema::detect_among(own, names.iter().map(String::as_str)).unwrap_or_else(of_version)
 }
 
 fn phases(root: &Node) -> Vec<Located> {
@@ -93,9 +92,8 @@ fn claimed(root: &Node, own: &[Schema]) -> Vec<PhaseRecord> {
         node.and_then(Node::as_seq).unwrap_or_default().iter().filter_map(Node::scalar_text).collect()
     };
     let completed = list("phases_completed");
-    let known = own.iter().chain(Schema::built_in());
     let names = completed.iter().map(String::as_str);
-    let schema = Schema::detect_in(known, names).unwrap_or_else(|| schema(root, own));
+    let schema = Schema::detect_among(own, names).unwrap_or_else(|| schema(root, own));
     let mut records: Vec<PhaseRecord> =
         schema.phases.iter().map(|phase| PhaseRecord::new(&phase.name, phase.index)).collect();
     for record in records.iter_mut().filter(|record| completed.contains(&record.name)) {

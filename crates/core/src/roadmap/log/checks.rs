@@ -94,7 +94,8 @@ fn phase(event: &Event) -> Option<Finding> {
         return None;
     }
     let names = Schema::built_in().iter().flat_map(Schema::names);
-    let finding = Finding::warning("unknown-phase", event.place, format!("`{}` is not a known phase", event.phase));
+    let finding =
+        Finding::warning("unknown-phase", event.place, format!("`{}` is not a known phase", event.phase));
     Some(match closest(&event.phase, names) {
         Some(meant) => finding.help(format!("did you mean `{meant}`?")),
         None => finding,
@@ -106,7 +107,9 @@ fn status(event: &Event, went_on: bool) -> Vec<Finding> {
     let read = PhaseStatus::read(Some(&event.status), None, Some(&event.data));
     let mut findings = vec![];
     if let PhaseStatus::Unknown(word) = &read {
-        return vec![warning("unknown-value", format!("`{word}` is not a status")).help("write EXECUTED or SKIPPED")];
+        return vec![
+            warning("unknown-value", format!("`{word}` is not a status")).help("write EXECUTED or SKIPPED"),
+        ];
     }
     if !WORDS.contains(&event.status.as_str()) && read != PhaseStatus::InProgress {
         let word = read.word();
@@ -117,7 +120,8 @@ fn status(event: &Event, went_on: bool) -> Vec<Finding> {
         PhaseStatus::Skipped => match skip::reason(Some(&event.data)) {
             Reason::Valid => {}
             _ => {
-                let message = format!("phase {} was skipped without a valid reason: `{}`", event.phase, event.data);
+                let message =
+                    format!("phase {} was skipped without a valid reason: `{}`", event.phase, event.data);
                 let help = format!("a reason begins with one of {} and has words after it", skip::in_words());
                 findings.push(warning("phase", message).help(help));
             }
@@ -125,11 +129,15 @@ fn status(event: &Event, went_on: bool) -> Vec<Finding> {
         PhaseStatus::Done => match fold::said(&event.data).outcome {
             None => {
                 let message = format!("phase {} was carried out without an outcome", event.phase);
-                findings.push(warning("phase", message).help("write PASS or FAIL, and the rest after a colon"));
+                findings
+                    .push(warning("phase", message).help("write PASS or FAIL, and the rest after a colon"));
             }
             Some(Outcome::Fail) if fold::is_red(&event.phase) && went_on => {
-                let message = format!("FAIL of {} is read as a test that is red as it should be", event.phase);
-                findings.push(warning("drift", message).help("PASS says that the test is red for a valid reason"));
+                let message =
+                    format!("FAIL of {} is read as a test that is red as it should be", event.phase);
+                findings.push(
+                    warning("drift", message).help("PASS says that the test is red for a valid reason"),
+                );
             }
             Some(_) => {}
         },

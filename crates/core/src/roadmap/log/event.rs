@@ -97,7 +97,8 @@ impl Event {
     pub fn to_json(&self, shape: Shape) -> Json {
         if shape == Shape::Bars {
             let data = self.data.split_whitespace().collect::<Vec<_>>().join(" ");
-            let mut text = [&self.step, &self.phase, &self.status, &data, &self.at].map(String::as_str).join("|");
+            let mut text =
+                [&self.step, &self.phase, &self.status, &data, &self.at].map(String::as_str).join("|");
             if self.turns.is_some() || self.tokens.is_some() {
                 let number = |count: Option<u64>| count.map(|count| count.to_string()).unwrap_or_default();
                 text = format!("{text}|{}|{}", number(self.turns), number(self.tokens));
@@ -129,12 +130,14 @@ fn with_details(outcome: &str, details: Option<&str>) -> String {
 /// The events of a log, and what is wrong with those that cannot be read.
 pub(super) fn events(root: &Node) -> (Vec<Event>, Vec<Finding>) {
     let Some(node) = root.get("events") else {
-        let finding = Finding::error("missing-field", root.place, "an execution log needs the field `events`");
+        let finding =
+            Finding::error("missing-field", root.place, "an execution log needs the field `events`");
         return (vec![], vec![finding.help("add `events: []` here")]);
     };
     let Some(items) = node.as_seq() else {
         let message = format!("`events` must be a list, but this is {}", node.in_words());
-        let findings = if node.is_null() { vec![] } else { vec![Finding::error("type", node.place, message)] };
+        let findings =
+            if node.is_null() { vec![] } else { vec![Finding::error("type", node.place, message)] };
         return (vec![], findings);
     };
     let mut found = vec![];
@@ -165,7 +168,7 @@ fn bars(text: &str, place: Place) -> Result<Event, Finding> {
     let behind = |from_end: usize| {
         let at = count.checked_sub(from_end + 1).filter(|at| *at >= FIELDS_MIN - 1)?;
         let time = fields.get(at).filter(|field| instant(field).is_some())?;
-        fields.iter().skip(at + 1).all(|field| is_count(&field.as_ref())).then_some((at, *time))
+        fields.iter().skip(at + 1).all(is_count).then_some((at, *time))
     };
     let last = fields.last().copied().unwrap_or_default();
     let (at, time) = (0..3).find_map(behind).unwrap_or((count - 1, last));
@@ -200,7 +203,9 @@ fn mapping(node: &Node) -> Result<Event, Finding> {
         step: required(&["sid", "step_id", "step"])?,
         phase: required(&["p", "phase", "phase_name"])?,
         status: required(&["s", "status"])?,
-        data: data.map(|data| data.scalar_text().unwrap_or_else(|| data.to_json().to_string())).unwrap_or_default(),
+        data: data
+            .map(|data| data.scalar_text().unwrap_or_else(|| data.to_json().to_string()))
+            .unwrap_or_default(),
         at: required(&["t", "timestamp"])?,
         turns: number(&["tu", "turns", "turn_count"]),
         tokens: number(&["tk", "tokens"]),

@@ -60,7 +60,8 @@ impl Roadmap {
         let mut layer_of: Vec<usize> = vec![0; self.steps.len()];
         let mut layers: Vec<Vec<usize>> = vec![];
         for at in order {
-            let after = self.needs_of(at).filter_map(|need| layer_of.get(need)).max().map_or(0, |last| last + 1);
+            let after =
+                self.needs_of(at).filter_map(|need| layer_of.get(need)).max().map_or(0, |last| last + 1);
             let free = |layer: &Vec<usize>| layer.iter().all(|other| self.is_apart(at, *other));
             let found = (after..layers.len()).find(|index| layers.get(*index).is_some_and(free));
             let index = found.unwrap_or_else(|| after.max(layers.len()));
@@ -136,7 +137,8 @@ impl Roadmap {
             if let Some(from) = walk.iter().position(|at| *at == next) {
                 let circle: Vec<usize> = walk.split_off(from);
                 // The path begins with the step that stands first in the file.
-                let first = circle.iter().enumerate().min_by_key(|(_, at)| **at).map_or(0, |(index, _)| index);
+                let first =
+                    circle.iter().enumerate().min_by_key(|(_, at)| **at).map_or(0, |(index, _)| index);
                 let turned = circle.iter().cycle().skip(first).take(circle.len() + 1);
                 let path = turned.filter_map(|at| self.steps.get(*at)).map(|step| step.id.clone());
                 return Some(Cycle { path: path.collect() });

@@ -1,17 +1,13 @@
 //! From the tree of a roadmap to its steps, whatever shape it has.
 
-use std::collections::BTreeMap;
-
-use serde_json::Value as Json;
-
 use super::ExecutionConfig;
-use super::Files;
 use super::Form;
 use super::Group;
 use super::Roadmap;
 use super::Step;
 use super::TddPhase;
 use super::field;
+use super::parts;
 use super::review;
 use super::rules;
 use crate::doc::At;
@@ -21,7 +17,6 @@ use crate::doc::Sink;
 use crate::doc::Value;
 use crate::finding::Finding;
 use crate::roadmap::source;
-use crate::roadmap::state::PhaseStatus;
 
 /// Fields of roadmaps that say nothing about how a step is carried out.
 const HEAD: [&str; 34] = [
@@ -75,7 +70,7 @@ const GROUP: [&str; 10] = [
 ];
 
 /// Fields of steps that are known and of no use to the agent.
-const STEP: [&str; 2] = ["phase", "phase_id"];
+pub(super) const STEP: [&str; 2] = ["phase", "phase_id"];
 
 /// The header that wraps a roadmap, or only counts it.
 fn header(root: &Node) -> Option<&Node> {
@@ -89,7 +84,7 @@ fn collection<'n>(root: &'n Node, key: &str) -> Option<&'n Node> {
 }
 
 /// The entries of a list, or of a mapping from id to entry.
-fn entries(node: &Node) -> Vec<(Option<At<String>>, &Node)> {
+pub(super) fn entries(node: &Node) -> Vec<(Option<At<String>>, &Node)> {
     match &node.value {
         Value::Seq(items) => items.iter().map(|item| (None, item)).collect(),
         Value::Map(map) => {
@@ -112,7 +107,9 @@ pub(super) fn read(path: &str, root: &Node) -> (Roadmap, Vec<Finding>) {
     let sink = Sink::default();
     let head = header(root);
     let form = match head {
-        Some(head) if head.get("total_steps").is_some() || head.get("phases").and_then(Node::as_int).is_some() => {
+        Some(head)
+            if head.get("total_steps").is_some() || head.get("phases").and_then(Node::as_int).is_some() =>
+        {
             Form::Official
         }
         _ => Form::Free,
@@ -179,7 +176,8 @@ fn head_fields(mut fields: Fields<'_>, roadmap: &mut Roadmap) {
         roadmap.validation = status.scalar_text().map(|text| At::new(text, status.place));
     }
     if let Some(scope) = fields.node("implementation_scope") {
-        roadmap.source_directories = source::texts(source::first(scope, &["source_directories", "directories"]));
+        roadmap.source_directories =
+            source::texts(source::first(scope, &["source_directories", "directories"]));
     }
     fields.ignore(&["roadmap", "phases", "steps"]);
     fields.ignore(&HEAD);
@@ -193,7 +191,8 @@ fn tdd_phases(node: &Node, fields: &Fields<'_>) -> Vec<TddPhase> {
     };
     let mut found = vec![];
     for item in items {
-        let name = item.as_str().map(str::to_owned).or_else(|| source::first_text(item, &["name", "phase_name"]));
+        let name =
+            item.as_str().map(str::to_owned).or_else(|| source::first_text(item, &["name", "phase_name"]));
         match name {
             Some(name) => {
                 found.push(TddPhase { name, description: source::first_text(item, &["description"]) });
@@ -254,7 +253,8 @@ impl Reader<'_> {
         if let Some(word) = strategy.filter(|word| !sequential && !word.eq_ignore_ascii_case("parallel")) {
             let message = format!("`{word}` is not a strategy for dependencies");
             self.sink.push(
-                Finding::warning("unknown-value", word.place, message).help("write `sequential` or `parallel`"),
+                Finding::warning("unknown-value", word.place, message)
+                    .help("write `sequential` or `parallel`"),
             );
         }
         let (depends_on, _) = field::ids(&mut fields, &field::NEEDS);
@@ -288,29 +288,30 @@ impl Reader<'_> {
         let id = self.step_id(&mut fields, key, group);
         let name = field::text(&mut fields, &field::NAME);
         let description = field::prose(&mut fields, &["description"]);
-        let criteria = criteria(&mut fields);
+        let criteria = parts::criteria(&mut fields);
         let agent = field::text(&mut fields, &field::AGENT).map(|agent| agent.value);
         let default_agent = group.and_then(|group| self.roadmap.groups.get(group)?.default_agent.clone());
         let step_type = field::text(&mut fields, &field::KIND).map(|kind| kind.value);
         let (dependencies, says_needs) = field::ids(&mut fields, &field::NEEDS);
         let test_file = field::text(&mut fields, &["test_file"]).map(|file| file.value);
-        let scenario_line = field::number(&mut fields, &["scenario_line"]).and_then(|line| whole(&line, self.sink));
+        let scenario_line =
+            field::number(&mut fields, &["scenario_line"]).and_then(|line| parts::whole(&line, self.sink));
         let scenario = field::text(&mut fields, &field::SCENARIO).map(|name| name.value);
         let estimated_hours = field::number(&mut fields, &field::HOURS).map(|hours| hours.value);
-        let mut files = files(&mut fields);
+        let mut files = parts::files(&mut fields);
         if let Some(notes) = fields.node("implementation_notes").filter(|notes| notes.as_map().is_some()) {
-            files_in_notes(notes, &mut files);
+            parts::files_in_notes(notes, &mut files);
         }
         let notes = field::prose(&mut fields, &field::NOTES);
-        let quality_gates = quality_gates(&mut fields);
-        let skipped = skipped(&mut fields);
+        let quality_gates = parts::quality_gates(&mut fields);
+        let skipped = parts::skipped(&mut fields);
         let reviews = fields.node("reviews").map(review::reviews).unwrap_or_default();
         fields.ignore(&STEP);
         let known = self.roadmap.steps.iter().find(|known| known.id == id.value);
         if let Some(known) = known.filter(|_| !id.is_empty()) {
             self.sink.push(rules::duplicate(&id, known.place));
         }
-        let further = further(node);
+        let further = parts::further(node);
         fields.finish();
         if known.is_some() && !id.is_empty() {
             return;
@@ -355,141 +356,4 @@ impl Reader<'_> {
             }
         }
     }
-}
-
-fn whole(number: &At<f64>, sink: &Sink) -> Option<u32> {
-    let line = format!("{:.0}", number.value).parse::<u32>().ok().filter(|_| number.value.fract() == 0.0);
-    if line.is_none() {
-        let message = format!("`scenario_line` must be a whole number, but this is {}", number.value);
-        sink.push(Finding::error("type", number.place, message));
-    }
-    line
-}
-
-/// The criteria: a list of texts. One text is the form of older files.
-fn criteria(fields: &mut Fields<'_>) -> Vec<String> {
-    let Some((name, node)) = field::first(fields, &field::CRITERIA) else { return vec![] };
-    let Some(items) = node.as_seq() else {
-        let Some(text) = node.scalar_text() else {
-            fields.wrong_type(name, "a list of texts", node);
-            return vec![];
-        };
-        fields.sink().push(rules::legacy_criteria(name, node.place));
-        let parts = text.split(['\n', ';']).map(|part| part.trim().trim_start_matches("- ").trim());
-        return parts.filter(|part| !part.is_empty()).map(str::to_owned).collect();
-    };
-    let mut found = vec![];
-    for item in items {
-        let inner = source::first(item, &["criterion", "description", "text"]).unwrap_or(item);
-        match inner.scalar_text() {
-            Some(text) => found.push(text.trim().to_owned()),
-            // `- Given: x` without quotes is a mapping to YAML, but a sentence to its author.
-            None => match sentence(item) {
-                Some(text) => found.push(text),
-                None => fields.wrong_type(name, "a list of texts", item),
-            },
-        }
-    }
-    found.retain(|criterion| !criterion.is_empty());
-    found
-}
-
-fn sentence(item: &Node) -> Option<String> {
-    match item.as_map()? {
-        [(key, value)] => Some(format!("{}: {}", key.text, value.scalar_text()?)),
-        _ => None,
-    }
-}
-
-fn files(fields: &mut Fields<'_>) -> Files {
-    Files {
-        deliverables: field::list(fields, "deliverables"),
-        to_modify: field::list(fields, "files_to_modify"),
-        to_create: field::list(fields, "files_to_create"),
-        tests: field::list(fields, "test_files"),
-        patterns: field::list(fields, "allowed_file_patterns"),
-    }
-}
-
-/// Some roadmaps name the files among the notes.
-fn files_in_notes(notes: &Node, files: &mut Files) {
-    let list = |key: &str| notes.get(key).map(|node| source::texts(Some(node)));
-    files.to_modify = files.to_modify.take().or_else(|| list("files_to_modify"));
-    files.to_create = files.to_create.take().or_else(|| list("files_to_create"));
-    files.tests = files.tests.take().or_else(|| list("test_files"));
-}
-
-/// A mapping (DW-03); a list is kept with a warning.
-fn quality_gates(fields: &mut Fields<'_>) -> Option<Json> {
-    let node = fields.node("quality_gates")?;
-    match &node.value {
-        Value::Map(_) => {}
-        Value::Seq(_) => {
-            let message = "`quality_gates` is a list; it should be a mapping from gate to value";
-            fields.sink().push(Finding::warning("type", node.place, message));
-        }
-        _ => {
-            fields.wrong_type("quality_gates", "a mapping", node);
-            return None;
-        }
-    }
-    Some(node.to_json())
-}
-
-/// The phases that the roadmap itself says are skipped: by name, by name and reason, or as records.
-fn skipped(fields: &mut Fields<'_>) -> BTreeMap<String, String> {
-    const BARE: &str = "NOT_APPLICABLE";
-    let mut found = BTreeMap::new();
-    for name in ["skip_phases", "skipped_phases"] {
-        for (key, node) in fields.node(name).into_iter().flat_map(entries) {
-            match key {
-                Some(phase) => found.insert(phase.value, node.scalar_text().unwrap_or_else(|| BARE.to_owned())),
-                None => node.scalar_text().and_then(|phase| found.insert(phase, BARE.to_owned())),
-            };
-        }
-    }
-    for record in fields.node("tdd_phases").and_then(Node::as_seq).unwrap_or_default() {
-        let status = source::first_text(record, &["status"]);
-        let reason = source::first_text(record, &["blocked_by", "skip_reason"]);
-        let skipped = PhaseStatus::read(status.as_deref(), None, None) == PhaseStatus::Skipped;
-        if let Some(phase) = source::first_text(record, &["phase_name", "name", "phase"]).filter(|_| skipped) {
-            found.insert(phase, reason.unwrap_or_else(|| BARE.to_owned()));
-        }
-    }
-    found
-}
-
-/// What a step says beyond the fields that are known.
-fn further(node: &Node) -> serde_json::Map<String, Json> {
-    let lists: [&field::Names; 10] = [
-        &field::STEP_ID,
-        &field::NAME,
-        &field::CRITERIA,
-        &field::AGENT,
-        &field::KIND,
-        &field::NEEDS,
-        &field::SCENARIO,
-        &field::HOURS,
-        &field::NOTES,
-        &STEP,
-    ];
-    let single = [
-        "description",
-        "test_file",
-        "scenario_line",
-        "deliverables",
-        "files_to_modify",
-        "files_to_create",
-        "test_files",
-        "allowed_file_patterns",
-        "quality_gates",
-        "skip_phases",
-        "skipped_phases",
-        "tdd_phases",
-        "reviews",
-    ];
-    let known = |key: &str| single.contains(&key) || lists.iter().any(|list| list.contains(&key));
-    let entries = node.as_map().unwrap_or_default().iter();
-    let entries = entries.filter(|(key, node)| !known(&key.text) && !node.is_null());
-    entries.map(|(key, node)| (key.text.clone(), node.to_json())).collect()
 }

@@ -59,7 +59,8 @@ fn review(node: &Node) -> Option<Review> {
 fn critique(node: &Node) -> Option<Critique> {
     let status = first_text(node, &["status", "resolution_status"]).unwrap_or_default().to_uppercase();
     let flag = first(node, &["resolved"]).and_then(Node::as_bool);
-    let text = node.scalar_text().or_else(|| first_text(node, &["finding", "issue", "description", "critique"]));
+    let text =
+        node.scalar_text().or_else(|| first_text(node, &["finding", "issue", "description", "critique"]));
     Some(Critique {
         severity: first_text(node, &["severity"]).unwrap_or_default().to_uppercase(),
         text: text?,
@@ -72,5 +73,6 @@ fn critique(node: &Node) -> Option<Critique> {
 pub(super) fn unresolved(reviews: &[Review]) -> impl Iterator<Item = &Critique> {
     let from = reviews.iter().rposition(Review::approves).unwrap_or(0);
     let critiques = reviews.iter().skip(from).flat_map(|review| &review.critiques);
-    critiques.filter(|critique| matches!(critique.severity.as_str(), "HIGH" | "CRITICAL") && !critique.resolved)
+    critiques
+        .filter(|critique| matches!(critique.severity.as_str(), "HIGH" | "CRITICAL") && !critique.resolved)
 }

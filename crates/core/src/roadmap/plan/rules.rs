@@ -41,7 +41,8 @@ pub(super) fn duplicate(id: &At<String>, known: Place) -> Finding {
 }
 
 pub(super) fn legacy_criteria(name: &str, place: Place) -> Finding {
-    let message = format!("`{name}` is one text; it is read as a list, one criterion for each line or semicolon");
+    let message =
+        format!("`{name}` is one text; it is read as a list, one criterion for each line or semicolon");
     Finding::warning("LEGACY_CRITERIA_STRING", place, message).help("write the criteria as a list")
 }
 
@@ -71,7 +72,10 @@ fn head(roadmap: &Roadmap, root: &Node, findings: &mut Vec<Finding>) {
     }
     let counted = |names: &[&str]| {
         let holders = [header, Some(root)];
-        holders.into_iter().flatten().find_map(|node| source::first(node, names).filter(|n| n.as_int().is_some()))
+        holders
+            .into_iter()
+            .flatten()
+            .find_map(|node| source::first(node, names).filter(|n| n.as_int().is_some()))
     };
     let (steps, phases) = (counted(&["total_steps"]), counted(&["phases", "total_phases"]));
     if roadmap.form == Form::Official {
@@ -80,7 +84,9 @@ fn head(roadmap: &Roadmap, root: &Node, findings: &mut Vec<Finding>) {
             (steps.is_none(), "total_steps"),
             (phases.is_none(), "phases"),
         ];
-        findings.extend(absent.iter().filter(|(gone, _)| *gone).map(|(_, name)| missing(place, "`roadmap`", name)));
+        findings.extend(
+            absent.iter().filter(|(gone, _)| *gone).map(|(_, name)| missing(place, "`roadmap`", name)),
+        );
         findings.extend(scope(roadmap, root));
     }
     let mut compare = |node: Option<&Node>, rule: &str, what: &str, there: usize| {
@@ -214,20 +220,25 @@ fn unknown_agent(step: &Step, known: &[&str]) -> Option<Finding> {
     Some(Finding::warning("UNKNOWN_AGENT", step.place, message).help(help))
 }
 
-/// Steps for each production file, where the roadmap names files at all.
+/// Steps for each production file, counting the steps that name such files at all.
 fn ratio(roadmap: &Roadmap, place: Place) -> Option<Finding> {
-    let named = roadmap.steps.iter().flat_map(|step| [&step.files.to_modify, &step.files.to_create]);
-    let files: BTreeSet<&String> =
-        named.flatten().flatten().filter(|file| !file.split('/').any(|part| part.starts_with("test"))).collect();
-    let count = |number: usize| f64::from(u32::try_from(number).unwrap_or(u32::MAX));
-    let ratio = count(roadmap.steps.len()) / count(files.len());
-    if files.is_empty() || ratio <= STEPS_PER_FILE_MAX {
+    let is_production = |file: &&String| !file.split('/').any(|part| part.starts_with("test"));
+    let mut steps = 0_u32;
+    let mut files: BTreeSet<&String> = BTreeSet::new();
+    for step in &roadmap.steps {
+        let lists = [&step.files.to_modify, &step.files.to_create];
+        let named: Vec<&String> = lists.into_iter().flatten().flatten().filter(is_production).collect();
+        steps += u32::from(!named.is_empty());
+        files.extend(named);
+    }
+    let count = u32::try_from(files.len()).unwrap_or(u32::MAX);
+    let ratio = f64::from(steps) / f64::from(count);
+    if count == 0 || ratio <= STEPS_PER_FILE_MAX {
         return None;
     }
     let message = format!(
-        "{} steps for {} production files is {ratio:.1} steps for each; more than {STEPS_PER_FILE_MAX} is cut too fine",
-        roadmap.steps.len(),
-        files.len()
+        "{steps} steps for {count} production files is {ratio:.1} steps for each; \
+         more than {STEPS_PER_FILE_MAX} is cut too fine"
     );
     Some(Finding::warning("DECOMPOSITION_RATIO", place, message))
 }

@@ -50,7 +50,9 @@ impl FilesModified {
     pub fn of<'f>(files: impl IntoIterator<Item = &'f ChangedFile>) -> FilesModified {
         let there: BTreeSet<&str> =
             files.into_iter().filter(|file| !file.deleted).map(|file| file.path.as_str()).collect();
-        let of = |wanted: Sort| there.iter().filter(|path| sort(path) == wanted).map(|p| (*p).to_owned()).collect();
+        let of = |wanted: Sort| {
+            there.iter().filter(|path| sort(path) == wanted).map(|p| (*p).to_owned()).collect()
+        };
         FilesModified { implementation: of(Sort::Implementation), tests: of(Sort::Tests) }
     }
 

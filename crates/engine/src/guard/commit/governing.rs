@@ -83,11 +83,9 @@ impl Guard<'_> {
         let mut older = older.into_iter();
         found.retain(|_| !older.next().unwrap_or(false));
         for (tip, known) in tips {
-            // What is published for the first time as a whole is history: nobody can tell what is new in it.
-            if known.is_none() && !published {
-                continue;
-            }
-            let files = scope::with_git(self.project, |git| git.unpublished(known.as_deref(), tip))?;
+            // Of what is published for the first time as a whole, only that counts which is younger than the guard.
+            let since = (known.is_none() && !published).then(|| self.project.guarded_since()).flatten();
+            let files = scope::with_git(self.project, |git| git.unpublished(known.as_deref(), tip, since))?;
             for (file, text) in &files {
                 take(&mut found, file, text, || text_at(self.project, known.as_ref()?, file));
             }

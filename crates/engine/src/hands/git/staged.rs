@@ -1,5 +1,7 @@
 //! What is about to be committed or pushed, as contents of files.
 
+use seriatim_core::time::Utc;
+
 use crate::hands::git::Git;
 use crate::hands::git::GitError;
 use crate::hands::git::Invocation;
@@ -25,11 +27,17 @@ impl Git<'_> {
     }
 
     /// The files that the commits up to `tip` changed which no remote has yet, as `tip` has them. `known` is what the
-    /// remote in question is known to have.
-    pub fn unpublished(&self, known: Option<&str>, tip: &str) -> Result<Vec<(String, String)>, GitError> {
+    /// remote in question is known to have. With `since`, commits that are older do not count.
+    pub fn unpublished(
+        &self,
+        known: Option<&str>,
+        tip: &str,
+        since: Option<Utc>,
+    ) -> Result<Vec<(String, String)>, GitError> {
         let range =
             ["log", "--format=", "--name-only", "-z", "-m", "--no-renames", "--no-ext-diff", "--relative"];
         let mut arguments = range.map(str::to_owned).to_vec();
+        arguments.extend(since.map(|since| format!("--since={}", since.seconds())));
         arguments.extend([tip.to_owned(), "--not".to_owned(), "--remotes".to_owned()]);
         // A commit that was fetched by nobody says nothing here.
         if let Some(known) = known.filter(|known| self.has_commit(known)) {
