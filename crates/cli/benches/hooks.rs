@@ -3,7 +3,11 @@
 //! `cargo bench -p seriatim --bench hooks`, or with the statically linked binary:
 //! `SERIATIM=path/to/seriatim cargo bench -p seriatim --bench hooks`.
 
-#![expect(clippy::print_stdout, clippy::unwrap_used, reason = "a bench prints its figures, and has nobody to tell of failures")]
+#![expect(
+    clippy::print_stdout,
+    clippy::unwrap_used,
+    reason = "a bench prints its figures, and has nobody to tell of failures"
+)]
 
 use std::fs;
 use std::io::Write;
@@ -21,8 +25,20 @@ const AT_ONCE: usize = 10;
 const ROUNDS_AT_ONCE: usize = 30;
 
 const PHASES: [&str; 14] = [
-    "PREPARE", "RED_ACCEPTANCE", "RED_UNIT", "GREEN_UNIT", "CHECK_ACCEPTANCE", "GREEN_ACCEPTANCE", "REVIEW", "REFACTOR_L1",
-    "REFACTOR_L2", "REFACTOR_L3", "REFACTOR_L4", "POST_REFACTOR_REVIEW", "FINAL_VALIDATE", "COMMIT",
+    "PREPARE",
+    "RED_ACCEPTANCE",
+    "RED_UNIT",
+    "GREEN_UNIT",
+    "CHECK_ACCEPTANCE",
+    "GREEN_ACCEPTANCE",
+    "REVIEW",
+    "REFACTOR_L1",
+    "REFACTOR_L2",
+    "REFACTOR_L3",
+    "REFACTOR_L4",
+    "POST_REFACTOR_REVIEW",
+    "FINAL_VALIDATE",
+    "COMMIT",
 ];
 
 struct Case {
@@ -51,7 +67,8 @@ impl Case {
 }
 
 fn main() {
-    let program = std::env::var_os("SERIATIM").map_or_else(|| env!("CARGO_BIN_EXE_seriatim").into(), PathBuf::from);
+    let program =
+        std::env::var_os("SERIATIM").map_or_else(|| env!("CARGO_BIN_EXE_seriatim").into(), PathBuf::from);
     let temp = tempfile::tempdir().unwrap();
     let (guarded, bare) = (temp.path().join("guarded"), temp.path().join("bare"));
     fs::create_dir_all(&bare).unwrap();
@@ -65,7 +82,13 @@ fn main() {
         payload: payload(folder, prompt),
     };
     let cases = [
-        Case { name: "/bin/true", program: "/bin/true".into(), hook: false, folder: bare.clone(), payload: vec![] },
+        Case {
+            name: "/bin/true",
+            program: "/bin/true".into(),
+            hook: false,
+            folder: bare.clone(),
+            payload: vec![],
+        },
         case("unguarded project", &bare, "Look at the tests"),
         case("ad-hoc prompt", &guarded, "Look at the tests"),
         case("validated prompt", &guarded, &prompt),
@@ -84,7 +107,11 @@ fn main() {
         println!("{:20} {:6.2} ms {:6.2}x", case.name, ms(median), median.as_secs_f64() / base.as_secs_f64());
     }
     let mut crowd = crowd(&cases[3]);
-    println!("{AT_ONCE} at once: median {:.2} ms, p99 {:.2} ms", ms(quantile(&mut crowd, 50)), ms(quantile(&mut crowd, 99)));
+    println!(
+        "{AT_ONCE} at once: median {:.2} ms, p99 {:.2} ms",
+        ms(quantile(&mut crowd, 50)),
+        ms(quantile(&mut crowd, 99))
+    );
 }
 
 /// A project under guard with one step.
@@ -112,8 +139,24 @@ fn lay_out(root: &Path) {
 fn prompt(program: &Path, root: &Path) -> String {
     let rendered = Command::new(program)
         .current_dir(root)
-        .args(["prompt", "render", "--template", "execute-step", "--schema", "v1", "--values", "steps/01-01.json"])
-        .args(["--set", "step_file_path=steps/01-01.json", "--set", "agent_name=dev", "--set", "agent_specialty=code"])
+        .args([
+            "prompt",
+            "render",
+            "--template",
+            "execute-step",
+            "--schema",
+            "v1",
+            "--values",
+            "steps/01-01.json",
+        ])
+        .args([
+            "--set",
+            "step_file_path=steps/01-01.json",
+            "--set",
+            "agent_name=dev",
+            "--set",
+            "agent_specialty=code",
+        ])
         .output()
         .unwrap();
     assert!(rendered.status.success(), "{}", String::from_utf8_lossy(&rendered.stderr));

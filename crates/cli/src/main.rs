@@ -16,6 +16,7 @@ mod render;
 mod session;
 mod steps;
 mod templates;
+mod trail;
 mod ui;
 mod workspace;
 

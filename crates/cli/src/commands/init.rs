@@ -50,6 +50,7 @@ pub(crate) fn run(context: &Context, _command: &Init) -> Result<Exit> {
         ui.tell(format!("Agent programs on this machine: {}", found.join(", ")));
     }
     ui.tell(format!("Next: name an agent in {CONFIG}, then `seriatim run process FILE`."));
+    ui.tell("Guard live sessions of Claude Code, Codex or Gemini here with `seriatim guard install`.");
     Ok(Exit::Good)
 }
 

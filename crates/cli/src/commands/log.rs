@@ -7,12 +7,16 @@ use serde_json::json;
 use seriatim_core::projection::Fact;
 use seriatim_core::time::Utc;
 use seriatim_engine::drive::History;
+use seriatim_engine::guard::book;
 use seriatim_journal::Filter;
+use seriatim_journal::RunInfo;
+use seriatim_journal::Store;
 
 use crate::args::Context;
 use crate::error::CommandError;
 use crate::error::Result;
 use crate::exit::Exit;
+use crate::trail;
 use crate::ui::Tone;
 use crate::ui::tone;
 use crate::workspace::Workspace;
@@ -34,10 +38,13 @@ pub(crate) fn run(context: &Context, command: &Log) -> Result<Exit> {
     let info = match &command.run {
         Some(run) => store.find(run)?,
         None => {
-            let newest = store.runs(&Filter { limit: Some(1), ..Filter::default() })?.runs;
-            newest.into_iter().next().ok_or_else(nothing)?
+            let newest = store.runs(&Filter::default())?.runs;
+            newest.into_iter().find(|run| run.flow != book::FLOW).ok_or_else(nothing)?
         }
     };
+    if info.flow == book::FLOW {
+        return follow_book(context, &store, &info, command.follow);
+    }
     let mut told = 0;
     loop {
         let info = store.run(info.id)?;
@@ -64,6 +71,18 @@ pub(crate) fn run(context: &Context, command: &Log) -> Result<Exit> {
             std::thread::sleep(Duration::from_millis(200));
         }
     }
+}
+
+/// The book of the guard has no end; it is followed until somebody stops it.
+fn follow_book(context: &Context, store: &Store, info: &RunInfo, follow: bool) -> Result<Exit> {
+    let mut told = trail::tell(context, store, info, 0)?;
+    while follow {
+        while !store.changed()? {
+            std::thread::sleep(Duration::from_millis(200));
+        }
+        told = trail::tell(context, store, info, told)?;
+    }
+    Ok(Exit::Good)
 }
 
 fn clock(at: Utc) -> String {

@@ -4,6 +4,7 @@ use serde_json::Value;
 use serde_json::json;
 use seriatim_core::time::span_in_words;
 use seriatim_engine::drive::History;
+use seriatim_engine::guard::book;
 use seriatim_journal::RunInfo;
 use seriatim_journal::Store;
 use seriatim_journal::Tip;
@@ -37,6 +38,9 @@ pub(crate) fn run(context: &Context, command: &Show) -> Result<Exit> {
     let info = store.find(&command.run)?;
     if command.events {
         return events(context, &store, &info);
+    }
+    if info.flow == book::FLOW {
+        return super::summary::run(context, &workspace);
     }
     let history = History::read(&store, &info)?;
     let tip = store.tip(info.id)?;

@@ -1,5 +1,7 @@
 //! The doors to a sub-agent: what a prompt must have before anybody is called (DS-08 to DS-31).
 
+use std::fs;
+
 use serde_json::Value;
 use serde_json::json;
 
@@ -124,7 +126,7 @@ fn ds_18_a_step_file_that_is_not_there_or_lies_outside_is_refused() {
     ] {
         if named.ends_with("link.json") {
             let outside = guarded.env.root.with_file_name("outside.json");
-            std::fs::write(&outside, step("01-01", &THREE).to_string()).unwrap();
+            fs::write(&outside, step("01-01", &THREE).to_string()).unwrap();
             std::os::unix::fs::symlink(outside, guarded.env.path(named)).unwrap();
         }
         let marker = format!("<!-- DES-STEP-FILE: {named} -->");
@@ -168,10 +170,11 @@ fn ds_27_a_step_that_is_done_in_review_or_given_up_is_not_begun_again() {
 
 #[test]
 fn k_33_an_empty_list_of_patterns_is_refused_and_none_is_a_warning() {
+    let guarded = Guarded::new();
+    let prompt = guarded.prompt();
     let mut empty = step("01-01", &THREE);
     empty["task_specification"]["allowed_file_patterns"] = json!([]);
-    let guarded = Guarded::of(&empty);
-    let prompt = guarded.prompt();
+    guarded.state(STEP, &empty);
     holds(&guarded.spawn(&prompt).denied(), &["its list of allowed file patterns is empty"]);
     let mut none = step("01-01", &THREE);
     none["task_specification"].as_object_mut().unwrap().remove("allowed_file_patterns");
@@ -209,9 +212,9 @@ fn ds_27_the_agents_that_an_agent_calls_belong_to_its_step() {
     let guarded = guarded.at_work();
     guarded.spawn_as("toolu_7", json!({"prompt": "Help me."}), inside(AGENT)).passes();
     let folder = guarded.transcript().with_extension("").join("subagents");
-    std::fs::create_dir_all(&folder).unwrap();
+    fs::create_dir_all(&folder).unwrap();
     let meta = json!({"toolUseId": "toolu_7", "spawnDepth": 2});
-    std::fs::write(folder.join("agent-a7.meta.json"), meta.to_string()).unwrap();
+    fs::write(folder.join("agent-a7.meta.json"), meta.to_string()).unwrap();
     let other = json!({"prompt": guarded.prompt_for("steps/01-02.json")});
     holds(&guarded.spawn_as("toolu_8", other, inside("a7")).denied(), &["may not work on step 01-02"]);
     let write = json!({"tool_name": "Write", "tool_input": {"file_path": "README.md", "content": "x"}, "agent_id": "a7"});
@@ -258,11 +261,32 @@ fn more_work_for_an_agent_that_exists_is_held_to_the_same_rules() {
     };
     holds(&message(BARE).denied(), &["MISSING: Mandatory section"]);
     message("Go on, please.").passes();
+    guarded.sub_start(AGENT).passes();
     message(&guarded.prompt()).passes();
+    // Its client starts it again, and it is judged as before.
+    guarded.spawn_done("toolu_9", json!({"success": true})).passes();
+    guarded.sub_start(AGENT).passes();
+    holds(&guarded.sub_stop(AGENT).blocked(), &["Phase RED NOT_EXECUTED"]);
     // DS-27: when the step is over, there is nothing more to do for its agent.
     guarded.all_done();
     guarded.sub_stop(AGENT).passes();
     holds(&message("One more thing.").denied(), &["step 01-01", "is complete"]);
+}
+
+#[test]
+fn a_step_that_is_given_to_an_agent_without_one_is_judged_when_that_stops() {
+    let guarded = Guarded::new();
+    guarded.spawn_as("toolu_5", json!({"prompt": "Look around"}), json!({})).passes();
+    guarded.sub_start("b1").passes();
+    let path = guarded.agent_transcript("b1", "Look around");
+    fs::write(path.with_extension("meta.json"), json!({"toolUseId": "toolu_5"}).to_string()).unwrap();
+    guarded.sub_stop("b1").passes();
+    let input = json!({"to": "b1", "message": guarded.prompt()});
+    let message = json!({"tool_name": "SendMessage", "tool_use_id": "toolu_6", "tool_input": input});
+    guarded.send("PreToolUse", message).passes();
+    guarded.sub_start("b1").passes();
+    assert_eq!(guarded.status(), "IN_PROGRESS");
+    holds(&guarded.sub_stop("b1").blocked(), &["Phase RED NOT_EXECUTED"]);
 }
 
 #[test]

@@ -27,7 +27,7 @@ fn ds_65_an_agent_that_reached_its_limit_is_judged_when_its_call_comes_back() {
     let step = guarded.step();
     assert_eq!(step["state"]["can_retry"], true);
     holds(&step.to_string(), &["Continue with phase GREEN"]);
-    assert_eq!(guarded.phases()[0].1, "EXECUTED");
+    assert_eq!(guarded.phases()[0].1, "COMPLETED");
     // It is resumed where it stopped, and then it may end.
     guarded.spawn(&guarded.prompt()).passes();
     guarded.sub_start("a2").passes();

@@ -185,7 +185,7 @@ fn ds_85_what_another_step_may_change_holds_nothing() {
     }
     guarded.sub_stop("a2").passes();
     // The other one is finished and committed, and its files are still its own.
-    guarded.git(&["add", "docs", "steps"]).exits(0);
+    guarded.git(&["add", "docs", "steps/01-02.json"]).exits(0);
     guarded.env.run(&["commit-gate"]).exits(0);
     assert!(violations(&guarded).is_empty());
 }

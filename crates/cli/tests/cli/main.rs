@@ -29,6 +29,8 @@ mod examples;
 #[cfg(test)]
 mod guard;
 #[cfg(test)]
+mod guard_broken;
+#[cfg(test)]
 mod guard_commit;
 #[cfg(test)]
 mod guard_doctor;
@@ -39,6 +41,8 @@ mod guard_ends;
 #[cfg(test)]
 mod guard_hooks;
 #[cfg(test)]
+mod guard_phases;
+#[cfg(test)]
 mod guard_scope;
 #[cfg(test)]
 mod guard_setup;
@@ -46,6 +50,8 @@ mod guard_setup;
 mod guard_stage;
 #[cfg(test)]
 mod guard_stops;
+#[cfg(test)]
+mod guard_summary;
 #[cfg(test)]
 mod process;
 #[cfg(test)]

@@ -16,6 +16,8 @@ mod codex_guard;
 #[cfg(test)]
 mod model;
 #[cfg(test)]
+mod plugin;
+#[cfg(test)]
 mod project;
 #[cfg(test)]
 mod session;

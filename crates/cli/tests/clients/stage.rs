@@ -234,7 +234,7 @@ impl Stage {
 
 /// The program of a client where `.ci/clients` puts it.
 #[track_caller]
-fn client(name: &str) -> PathBuf {
+pub(crate) fn client(name: &str) -> PathBuf {
     let folder = std::env::var_os("SERIATIM_CLIENTS");
     let folder =
         folder.unwrap_or_else(|| panic!("SERIATIM_CLIENTS names no folder: `.ci/run clients` sets it"));

@@ -36,6 +36,16 @@ use super::transcript;
 /// How many calls of further sub-agents are remembered for a step.
 const CALLS_MAX: usize = 1_000;
 
+/// How work is given to a sub-agent.
+#[derive(Default)]
+struct Call<'c> {
+    id: Option<&'c str>,
+    background: bool,
+    agent_type: Option<&'c str>,
+    /// The agent, where it exists already.
+    to: Option<&'c str>,
+}
+
 /// A prompt that claims to be a command's, and everything that is wrong with it.
 struct Examined {
     origin: String,
@@ -92,7 +102,13 @@ impl Guard<'_> {
                     .to_owned(),
             });
         }
-        self.invoke(event, &tagged, spawn)
+        let call = Call {
+            id: spawn.tool_use_id.as_deref(),
+            background: spawn.background,
+            agent_type: spawn.agent_type.as_deref(),
+            to: None,
+        };
+        self.invoke(event, &tagged, &call)
     }
 
     /// A sub-agent of an agent of a step belongs to the step, whatever it is called for.
@@ -116,16 +132,8 @@ impl Guard<'_> {
         if !Head::of(&message.text).is_tagged() {
             return self.words(message.to.as_deref());
         }
-        let spawn = Spawn {
-            tool: message.tool.clone(),
-            tool_use_id: message.tool_use_id.clone(),
-            prompts: vec![message.text.clone()],
-            opaque: false,
-            background: true,
-            description: None,
-            agent_type: None,
-        };
-        self.invoke(event, &[&message.text], &spawn)
+        let call = Call { background: true, to: message.to.as_deref(), ..Call::default() };
+        self.invoke(event, &[&message.text], &call)
     }
 
     /// Words to an agent whose step is over would be work beyond it; those to one that is held are for a person.
@@ -148,9 +156,10 @@ impl Guard<'_> {
     }
 
     /// Validates the tagged prompts of one call. Either all steps are opened, or none.
-    fn invoke(&mut self, event: &Event, prompts: &[&String], spawn: &Spawn) -> Result<Reply, GuardError> {
+    fn invoke(&mut self, event: &Event, prompts: &[&String], call: &Call<'_>) -> Result<Reply, GuardError> {
         let rules = Rules::read(self.project)?;
         self.watch(&rules)?;
+        self.look_again(&rules)?;
         let steps = self.book()?.steps()?;
         let mut all = vec![];
         for prompt in prompts {
@@ -163,7 +172,7 @@ impl Guard<'_> {
             all.iter().filter(|(_, one)| !one.errors.is_empty()).map(|(_, one)| one.reason()).collect();
         for (prompt, examined) in all {
             if refused.is_empty() || !examined.errors.is_empty() {
-                self.record(event, prompt, spawn, &examined)?;
+                self.record(event, prompt, call, &examined)?;
             }
         }
         Ok(match refused.is_empty() {
@@ -177,7 +186,7 @@ impl Guard<'_> {
         &mut self,
         event: &Event,
         prompt: &str,
-        spawn: &Spawn,
+        call: &Call<'_>,
         examined: &Examined,
     ) -> Result<(), GuardError> {
         let file = examined.step_file.clone().unwrap_or_default();
@@ -193,7 +202,7 @@ impl Guard<'_> {
             };
             let began = with(Happening::TaskInvocationStarted)
                 .with("session_id", session.clone().unwrap_or_default())
-                .with("agent_type", spawn.agent_type.clone().unwrap_or_default())
+                .with("agent_type", call.agent_type.unwrap_or_default())
                 .with("prompt_tokens", tokens::estimate(prompt));
             let ended = if examined.errors.is_empty() {
                 let event = with(Happening::TaskInvocationValidated);
@@ -215,14 +224,20 @@ impl Guard<'_> {
                 return Ok(None);
             };
             let before = desk.step(&file, &loaded.state.task_id)?;
+            // The same agent goes on: the client knows it by the call from which it came.
+            let resumed =
+                before.as_ref().filter(|step| call.to.is_some() && step.agent_id.as_deref() == call.to);
             let opened = OpenStep {
                 step_file: file.clone(),
                 task_id: loaded.state.task_id.clone(),
                 origin: examined.origin.clone(),
                 opened: desk.now,
                 session,
-                tool_use_id: spawn.tool_use_id.clone(),
-                background: spawn.background,
+                tool_use_id: resumed
+                    .map_or_else(|| call.id.map(str::to_owned), |step| step.tool_use_id.clone()),
+                agent_id: call.to.map(str::to_owned),
+                background: call.background,
+                calls: resumed.map(|step| step.calls.clone()).unwrap_or_default(),
                 state: Some(loaded.hash()),
                 // What an earlier try of the same step changed is still the step's to answer for.
                 base: before.as_ref().and_then(|step| step.base.clone()),

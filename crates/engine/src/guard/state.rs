@@ -12,6 +12,7 @@ use seriatim_core::roadmap::state::StepState;
 use seriatim_core::roadmap::verdict::Recovered;
 use seriatim_core::time::Utc;
 
+use super::Guard;
 use super::GuardError;
 use super::book::Desk;
 use super::project::Project;
@@ -88,6 +89,23 @@ pub(super) struct Synced {
     pub(super) loaded: Loaded,
     /// What an edit by hand broke; the file is then as it was before.
     pub(super) refused: Vec<String>,
+}
+
+impl Guard<'_> {
+    /// Looks at the state files of all open steps again, before anything is made of what stands in them.
+    pub(super) fn look_again(&mut self, rules: &Rules) -> Result<(), GuardError> {
+        if self.book()?.steps()?.is_empty() {
+            return Ok(());
+        }
+        self.transact(|desk| {
+            for mut step in desk.steps()? {
+                if desk.sync(rules, &mut step)?.is_ok() {
+                    desk.keep(&step)?;
+                }
+            }
+            Ok(())
+        })
+    }
 }
 
 impl Desk<'_, '_> {

@@ -108,7 +108,11 @@ impl Guard<'_> {
         let path = stopping.agent_transcript_path.clone().or_else(|| transcript::beside(event));
         let found = match self.by_transcript(&steps, event, path.as_deref())? {
             Whose::Step(step) => *step,
-            Whose::Nobodys => return self.let_loose(event),
+            // Its first prompt was another one, but later it was given the step in so many words.
+            Whose::Nobodys => match owner(&steps, event).filter(|step| step.tool_use_id.is_none()) {
+                Some(step) => step.clone(),
+                None => return self.let_loose(event),
+            },
             Whose::Unknown => match owner(&steps, event) {
                 Some(step) => step.clone(),
                 None => return Ok(Reply::Pass),

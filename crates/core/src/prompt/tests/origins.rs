@@ -21,6 +21,7 @@ use crate::prompt::validate::SKIPPED;
 const BLOCK: &str = "<!-- DES-ORIGIN: command:/nw:execute -->\n<!-- DES-STEP-FILE: steps/01-01.json -->\n\
                      <!-- DES-VALIDATION: required -->\n<!-- DES-VERSION: 1.0 -->\n";
 
+// DS-04, DS-05, DS-06.
 #[test]
 fn ds_04_to_06_markers_are_read_by_the_fixed_expressions() {
     assert_eq!(
@@ -75,6 +76,7 @@ fn k_12_a_file_of_many_steps_needs_the_step_id() {
     assert_eq!(errors(&prompt), ["MISSING: Mandatory section 'DES_METADATA' not found"]);
 }
 
+// DS-73.
 #[test]
 fn ds_08_and_ds_73_an_ad_hoc_prompt_passes_unvalidated_and_is_told_from_a_command() {
     for prompt in ["", "   \n", "Explore the code base.", "# AGENT_IDENTITY\n", "\u{FEFF}Explore."] {

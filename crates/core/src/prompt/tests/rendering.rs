@@ -41,6 +41,7 @@ fn a_step_prompt_as_a_whole() {
     insta::assert_snapshot!("baseline-prompt", rendered("baseline-create", &PhaseList::usual()));
 }
 
+// DS-89.
 #[test]
 fn ds_88_and_ds_89_identity_and_context() {
     let prompt = step_prompt();
@@ -103,6 +104,7 @@ fn ds_91_each_phase_is_recorded_before_and_at_once_after() {
 }
 
 // DS-93 to DS-96.
+// DS-92, DS-93, DS-94, DS-95, DS-96, DS-97.
 #[test]
 fn ds_92_to_97_the_gates_are_all_there() {
     let prompt = step_prompt();
@@ -192,6 +194,7 @@ fn ds_23_turn_budget_early_exit_and_checkpoints() {
 }
 
 // DS-101 to DS-106 and DS-108 to DS-111.
+// DS-100, DS-101, DS-102, DS-103, DS-104, DS-105, DS-106, DS-107, DS-108, DS-109, DS-110, DS-111, DS-112, DS-113.
 #[test]
 fn ds_100_to_113_the_checklists() {
     let prompt = step_prompt();

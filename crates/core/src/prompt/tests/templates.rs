@@ -133,6 +133,7 @@ fn ds_09_every_validated_command_has_its_own_template() {
     }
 }
 
+// DS-84.
 #[test]
 fn ds_72_and_ds_84_common_sections_come_from_the_base() {
     let library = Library::standard();

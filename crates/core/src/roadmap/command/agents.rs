@@ -22,7 +22,7 @@ const CAPABILITIES: [(&str, &str); 6] = [
 pub struct Registry {
     configured: Vec<String>,
     /// Whether the project opted in to steps in files of their own (K-13).
-    pub step_files: bool,
+    pub(super) step_files: bool,
 }
 
 impl Registry {
@@ -36,6 +36,12 @@ impl Registry {
             }
         }
         Registry { configured: own, step_files: false }
+    }
+
+    /// The same for a project that still has steps in files of their own.
+    #[must_use]
+    pub fn with_step_files(self) -> Registry {
+        Registry { step_files: true, ..self }
     }
 
     /// All names, in the order in which messages list them.
