@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use crate::action::lifecycle::Lifecycle;
 use crate::config;
 use crate::cycle::Automation;
 use crate::cycle::document;
@@ -120,6 +121,9 @@ fn tree_findings(kind: Option<Kind>, tree: &Node, around: &Surroundings) -> Vec<
         Some(Kind::ExecutionLog) => records::execution_log(tree, &sink),
         Some(Kind::Decision) => records::decision(tree, &sink),
         Some(Kind::Observation) => records::observation(tree, &sink),
+        Some(Kind::Lifecycle) => {
+            Lifecycle::of(tree, &sink);
+        }
         Some(Kind::Automation) => {
             Automation::of(tree, &sink);
         }

@@ -4,6 +4,7 @@
 //! no clock, no randomness, no environment, no file and no async here; `clippy.toml` and a test over
 //! `cargo tree` hold that wall.
 
+pub mod action;
 pub mod chain;
 pub mod check;
 pub mod closest;

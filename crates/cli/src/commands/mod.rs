@@ -9,6 +9,7 @@ pub(crate) mod completions;
 pub(crate) mod cycle;
 pub(crate) mod decide;
 pub(crate) mod doctor;
+pub(crate) mod gates;
 pub(crate) mod guard;
 pub(crate) mod hook;
 pub(crate) mod inbox;

@@ -77,9 +77,14 @@ fn a_huge_payload_is_read_or_refused_and_never_waved_through() {
     );
     let bytes = event.to_string().into_bytes();
     assert_eq!(exit(&guarded, &bytes[..bytes.len() - 10]), 2);
-    let deep =
-        format!("{{\"hook_event_name\": \"Stop\", \"x\": {}{}}}", "[".repeat(100_000), "]".repeat(100_000));
-    assert_eq!(exit(&guarded, deep.as_bytes()), 2);
+    // Depth that would break a careless reader is passed over where the field does not matter.
+    let deep = |name: &str| {
+        let (open, close) = ("[".repeat(100_000), "]".repeat(100_000));
+        let input = format!("{{\"prompt\": {open}{close}}}");
+        format!("{{\"hook_event_name\": \"{name}\", \"tool_name\": \"Agent\", \"tool_input\": {input}}}")
+    };
+    assert_eq!(exit(&guarded, deep("Stop").as_bytes()), 0);
+    assert_eq!(exit(&guarded, deep("PreToolUse").as_bytes()), 2);
 }
 
 #[test]

@@ -23,6 +23,7 @@ fn open_work() -> Guarded {
     guarded
 }
 
+// DS-30, DS-60.
 #[test]
 fn ds_30_ds_60_open_work_is_not_committed_by_whatever_way() {
     let guarded = open_work();
@@ -162,7 +163,7 @@ fn ds_30_a_staged_state_is_judged_phase_by_phase() {
     staged(|step| skipped(step, 12, "LATER: some day")).exits(1).says("an unknown prefix in blocked_by");
     staged(|step| skipped(step, 12, "NOT_APPLICABLE:")).exits(1).says("without a reason");
     let log = |step: &mut Value, status: &str| {
-        step["tdd_cycle"]["phase_execution_log"][4]["status"] = json!(status)
+        step["tdd_cycle"]["phase_execution_log"][4]["status"] = json!(status);
     };
     staged(|step| log(step, "IN_PROGRESS")).exits(1).says("Phase CHECK_ACCEPTANCE left in progress");
     staged(|step| log(step, "NOT_EXECUTED")).exits(1).says("Phase CHECK_ACCEPTANCE not executed");
@@ -182,6 +183,7 @@ fn k_06_what_is_pending_passes_at_a_checkpoint_and_not_at_the_end() {
     pending("DONE").exits(1).says("Phase REVIEW still CHECKPOINT_PENDING");
 }
 
+// K-18, E-75.
 #[test]
 fn k_18_e_75_an_error_that_was_repaired_does_not_block() {
     let guarded = open_work();
@@ -199,6 +201,7 @@ fn k_18_e_75_an_error_that_was_repaired_does_not_block() {
     guarded.git(&["commit", "-am", "Repaired"]).exits(0);
 }
 
+// K-18, E-76, DS-69.
 #[test]
 fn k_18_e_76_ds_69_a_sibling_that_is_open_does_not_hold_the_commit_of_a_whole_step() {
     let guarded = Guarded::new().with_git_hooks();

@@ -15,6 +15,7 @@ use crate::guard::THREE;
 use crate::guard::holds;
 use crate::guard::step;
 
+// DS-74, DS-22.
 #[test]
 fn ds_74_ds_22_an_incomplete_prompt_calls_nobody_and_all_that_is_missing_is_said_at_once() {
     let guarded = Guarded::fourteen();
@@ -40,6 +41,7 @@ fn ds_74_ds_22_an_incomplete_prompt_calls_nobody_and_all_that_is_missing_is_said
     assert_eq!(guarded.status(), "TODO");
 }
 
+// DS-51, DS-52.
 #[test]
 fn ds_51_ds_52_a_complete_prompt_passes_in_silence_and_is_on_the_trail() {
     let guarded = Guarded::fourteen();
@@ -54,6 +56,7 @@ fn ds_51_ds_52_a_complete_prompt_passes_in_silence_and_is_on_the_trail() {
     guarded.env.run(&["verify"]).exits(0);
 }
 
+// DS-08, DS-73.
 #[test]
 fn ds_08_ds_73_a_prompt_without_markers_is_nobodys_concern_and_leaves_a_sighting_alone() {
     let guarded = Guarded::new();
@@ -78,6 +81,7 @@ fn e_71_markers_that_are_quoted_in_the_body_count_for_nothing() {
     assert_eq!(guarded.last("TASK_INVOCATION_VALIDATED")["command"], "command:/nw:execute");
 }
 
+// E-72, E-73.
 #[test]
 fn e_72_e_73_a_section_that_is_empty_and_a_phase_that_is_left_out_are_named() {
     let guarded = Guarded::fourteen();
@@ -135,6 +139,7 @@ fn ds_18_a_step_file_that_is_not_there_or_lies_outside_is_refused() {
     }
 }
 
+// DS-19, DS-20, DS-21.
 #[test]
 fn ds_19_ds_20_ds_21_a_step_file_that_is_broken_or_incomplete_is_refused() {
     let guarded = Guarded::fourteen();

@@ -1,5 +1,6 @@
 //! Ends at which nobody asks: crashes, limits, background work, and agents that no hook has seen.
 
+use std::fmt::Write as _;
 use std::fs;
 use std::fs::OpenOptions;
 use std::io::Write;
@@ -37,6 +38,7 @@ fn ds_65_an_agent_that_reached_its_limit_is_judged_when_its_call_comes_back() {
     assert_eq!(guarded.status(), "DONE");
 }
 
+// DS-64, DS-02.
 #[test]
 fn ds_64_ds_02_a_crash_is_recorded_with_its_history_and_can_be_tried_again() {
     for failure in ["PostToolUseFailure", "StopFailure", "SessionEnd"] {
@@ -285,6 +287,53 @@ fn several_phases_in_one_save_are_refused_and_the_file_is_as_it_was() {
     guarded.env.run(&["commit-gate"]).exits(1).says("batching");
     assert_eq!(guarded.env.read(STEP), before);
     guarded.env.run(&["verify"]).exits(0);
+}
+
+#[test]
+fn an_edit_of_another_step_in_the_same_file_does_not_get_in_with_a_lawful_one() {
+    let guarded = Guarded::new();
+    let file = "docs/execution-status.yaml";
+    let mut text =
+        "execution_status:\n  schema_version: \"1.0\"\n  project_id: greeting\n  completed_steps: []\n"
+            .to_owned();
+    for id in ["03-01", "03-02"] {
+        let _ =
+            writeln!(text, "  step_checkpoint_{}:\n    step_id: \"{id}\"\n    phases:", id.replace('-', "_"));
+        for (i, name) in THREE.iter().enumerate() {
+            let _ = writeln!(
+                text,
+                "      - phase_index: {i}\n        phase_name: {name}\n        status: NOT_EXECUTED"
+            );
+        }
+    }
+    guarded.env.file(file, text);
+    guarded.committed("A file for many steps");
+    for (id, agent) in [("03-01", "a1"), ("03-02", "a2")] {
+        let prompt = guarded.prompt().replace(STEP, file).replace("01-01", id);
+        guarded.spawn_as(&format!("toolu_{id}"), json!({"prompt": prompt}), json!({})).passes();
+        guarded.sub_start(agent).passes();
+    }
+    guarded.phase(&["start", "03-01", "RED"]).exits(0);
+    let before = guarded.env.read(file);
+    // All of the second step, and one lawful change of the first, in one save.
+    let forged = before.replacen("status: IN_PROGRESS", "status: FAILED\n        outcome: FAIL", 1);
+    let forged = forged.replace("status: NOT_EXECUTED", "status: COMPLETED\n        outcome: PASS");
+    guarded.env.file(file, &forged);
+    holds(&guarded.sub_stop("a1").blocked(), &["batching"]);
+    assert_eq!(guarded.env.read(file), before);
+    guarded.sub_stop("a2").blocked();
+}
+
+#[test]
+fn ds_29_a_projects_own_phases_are_followed() {
+    let phases = "version: \"9\"\nphases:\n  - name: PLAN\n  - name: BUILD\n";
+    let guarded = Guarded::of(&step("01-01", &["PLAN", "BUILD"]));
+    guarded.env.file("phases.yaml", phases).file("seriatim.toml", "[guard]\nphases = \"phases.yaml\"\n");
+    guarded.committed("Own phases");
+    let guarded = guarded.at_work();
+    holds(&guarded.sub_stop(AGENT).blocked(), &["Phase PLAN NOT_EXECUTED", "Phase BUILD NOT_EXECUTED"]);
+    guarded.all_done();
+    guarded.sub_stop(AGENT).passes();
 }
 
 #[test]

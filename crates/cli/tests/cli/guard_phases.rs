@@ -18,6 +18,7 @@ use crate::guard::step;
 
 const MANY: usize = 50;
 
+// DS-85, DS-69.
 #[test]
 fn ds_85_ds_69_fifty_processes_on_fifty_steps_lose_no_entry() {
     let guarded = Guarded::new();
@@ -89,15 +90,16 @@ fn ds_69_of_fifty_that_begin_the_same_phase_one_wins() {
     guarded.env.run(&["verify"]).exits(0);
 }
 
+// DS-91, DS-98.
 #[test]
 fn ds_91_ds_98_a_phase_is_checked_at_the_moment_of_writing_and_a_refusal_changes_nothing() {
     let guarded = Guarded::fourteen();
     let before = guarded.env.read(STEP);
     for (args, said) in [
         (["done", "01-01", "PREPARE", "--outcome", "PASS"].as_slice(), "PREPARE"),
-        (&["start", "01-01", "RED_UNIT"], "RED_ACCEPTANCE"),
+        (&["start", "01-01", "RED_UNIT"], "cannot start before PREPARE is over"),
         (&["start", "01-01", "PREPAR"], "PREPARE"),
-        (&["skip", "01-01", "PREPARE", "--reason", "DEFERRED: later"], "DEFERRED"),
+        (&["skip", "01-01", "PREPARE", "--reason", "DEFERRED: later"], "cannot be deferred"),
         (&["skip", "01-01", "PREPARE", "--reason", "because"], "BLOCKED_BY_DEPENDENCY"),
         (&["skip", "01-01", "PREPARE"], "PREPARE"),
     ] {
@@ -212,6 +214,7 @@ fn stale() -> Value {
     given
 }
 
+// DS-25, DS-61.
 #[test]
 fn ds_25_ds_61_work_that_is_stale_is_recovered() {
     let guarded = Guarded::of(&stale());
@@ -232,6 +235,19 @@ fn ds_25_ds_61_work_that_is_stale_is_recovered() {
 }
 
 #[test]
+fn ds_25_a_step_whose_agent_died_between_two_phases_is_stale_as_well() {
+    let mut given = stale();
+    let record = &mut given["tdd_cycle"]["phase_execution_log"][0];
+    record["status"] = json!("COMPLETED");
+    record["outcome"] = json!("PASS");
+    record["ended_at"] = json!("2026-01-01T12:30:00Z");
+    let guarded = Guarded::of(&given);
+    guarded.env.run(&["watchdog"]).exits(1).says("GREEN of step 01-01");
+    assert_eq!(guarded.status(), "FAILED");
+    assert_eq!(guarded.phases()[0].1, "COMPLETED");
+}
+
+#[test]
 fn the_watchdog_leaves_a_persons_edits_of_other_files_alone() {
     let guarded = Guarded::new();
     guarded.phase(&["start", "01-01", "RED"]).exits(0);
@@ -249,8 +265,8 @@ fn the_watchdog_leaves_a_persons_edits_of_other_files_alone() {
 fn ds_25_stale_work_is_recovered_before_new_work_begins() {
     let guarded = Guarded::new();
     guarded.state("steps/01-02.json", &step("01-02", &THREE)).committed("Another step");
-    // Nothing is allowed to take any time here, so that all that is in progress is stale.
-    guarded.env.file("seriatim.toml", "[guard]\nstale = \"0s\"\n");
+    // Less than a minute is no time at all, so that all that is in progress is stale.
+    guarded.env.file("seriatim.toml", "[guard]\nstale = \"1s\"\n");
     let guarded = guarded.at_work();
     guarded.phase(&["start", "01-01", "RED"]).exits(0);
     guarded.edit(|step| {
@@ -265,6 +281,7 @@ fn ds_25_stale_work_is_recovered_before_new_work_begins() {
     assert_eq!(guarded.last("SUBAGENT_STOP_VALIDATION")["status"], "warning");
 }
 
+// DS-63, DS-02.
 #[test]
 fn ds_63_ds_02_an_entry_survives_whoever_wrote_it() {
     let guarded = Guarded::new().at_work();

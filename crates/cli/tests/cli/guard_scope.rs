@@ -122,6 +122,26 @@ fn e_82_a_repository_inside_of_this_one_is_named() {
 }
 
 #[test]
+fn e_82_a_change_inside_of_such_a_repository_is_named_unless_it_was_there_before() {
+    for dirty in [false, true] {
+        let guarded = Guarded::new();
+        let inner = "git -C vendor -c user.name=Ada -c user.email=ada@example.org";
+        let made =
+            format!("git init -q vendor && echo 1 >vendor/f && git -C vendor add f && {inner} commit -qm 1");
+        guarded.sh(&made).exits(0);
+        guarded.committed("With a repository inside");
+        if dirty {
+            guarded.env.file("vendor/f", "by the user\n");
+        }
+        let guarded = guarded.at_work();
+        guarded.all_done();
+        guarded.sub_stop(AGENT).passes();
+        guarded.env.file("vendor/f", "by the agent\n");
+        holds(&guarded.sub_stop(AGENT).blocked(), &["Unexpected modification: vendor"]);
+    }
+}
+
+#[test]
 fn k_97_secrets_and_the_guard_itself_are_named_although_git_ignores_them() {
     let guarded = Guarded::new();
     guarded.env.file(".env", "KEY=old\n");

@@ -15,6 +15,7 @@ fn phase(step: &mut Value, index: usize) -> &mut Value {
     &mut step["tdd_cycle"]["phase_execution_log"][index]
 }
 
+// DS-67, DS-62.
 #[test]
 fn ds_67_ds_62_who_did_nothing_is_sent_back_and_after_five_times_let_go_as_a_silent_completion() {
     let guarded = Guarded::fourteen().at_work();
@@ -77,6 +78,7 @@ fn ds_76_a_whole_record_passes_in_silence() {
     guarded.all_done();
     assert_eq!(guarded.status(), "DONE");
     guarded.sub_stop(AGENT).passes();
+    // DS-47, DS-58: the verdict is on the trail.
     let line = guarded.last("SUBAGENT_STOP_VALIDATION");
     assert_eq!(
         (line["status"].as_str(), line["errors"].as_array().map(Vec::len)),
@@ -90,6 +92,7 @@ fn ds_76_a_whole_record_passes_in_silence() {
     assert_eq!((count("PHASE_STARTED"), count("PHASE_COMPLETED")), (14, 14));
 }
 
+// DS-40, DS-77, DS-119.
 #[test]
 fn ds_40_ds_77_ds_119_a_phase_in_progress_is_named_and_the_count_ends_with_progress() {
     let guarded = Guarded::new().at_work();
@@ -134,6 +137,7 @@ fn left_like(change: impl FnOnce(&mut Value)) -> (Guarded, crate::guard::Answer)
     (guarded, answer)
 }
 
+// DS-42, DS-43, E-83.
 #[test]
 fn ds_42_ds_43_e_83_what_a_record_lacks_is_an_error() {
     let (_, answer) = left_like(|step| {
@@ -146,6 +150,7 @@ fn ds_42_ds_43_e_83_what_a_record_lacks_is_an_error() {
     holds(&answer.blocked(), &["Phase REVIEW has the unknown status `WIP`"]);
 }
 
+// DS-41, DS-39.
 #[test]
 fn ds_41_ds_39_a_task_that_is_said_to_be_done_must_be() {
     let (_, answer) = left_like(|step| {
@@ -155,6 +160,7 @@ fn ds_41_ds_39_a_task_that_is_said_to_be_done_must_be() {
     holds(&answer.blocked(), &["Task marked DONE but phase GREEN_UNIT NOT_EXECUTED"]);
 }
 
+// DS-44, DS-45, DS-46.
 #[test]
 fn ds_44_ds_45_ds_46_what_is_put_off_is_a_warning_at_the_stop() {
     let (guarded, answer) = left_like(|step| {
@@ -172,6 +178,7 @@ fn ds_44_ds_45_ds_46_what_is_put_off_is_a_warning_at_the_stop() {
     );
 }
 
+// DS-36, DS-68.
 #[test]
 fn ds_36_ds_68_a_stop_whose_start_nobody_saw_is_an_incident_and_the_state_decides() {
     let (guarded, answer) = left_like(|step| step["state"]["status"] = json!("DONE"));
@@ -196,6 +203,7 @@ fn a_stop_whose_start_nobody_saw_is_held_to_the_scope_too() {
     holds(&stop.blocked(), &["Unexpected modification: README.md"]);
 }
 
+// DS-37, E-74.
 #[test]
 fn ds_37_e_74_an_agent_without_a_step_stops_as_it_likes() {
     let guarded = Guarded::new().at_work();
@@ -244,6 +252,7 @@ fn ds_35_several_agents_at_once_are_told_apart_by_their_calls() {
     holds(&guarded.sub_stop("a2").blocked(), &["step 01-02", "Phase RED NOT_EXECUTED"]);
 }
 
+// K-17, E-81, DS-83.
 #[test]
 fn k_17_e_81_ds_83_a_partial_end_needs_suggestions_and_a_note() {
     let partial = |suggestions: &[&str], note: bool| {
@@ -274,6 +283,37 @@ fn k_17_e_81_ds_83_a_partial_end_needs_suggestions_and_a_note() {
     holds(&partial(&[], true).sub_stop(AGENT).blocked(), &["Task is PARTIAL without recovery_suggestions"]);
     let unsaid = partial(&["Write the other half"], false).sub_stop(AGENT).blocked();
     holds(&unsaid, &["Phase RED left IN_PROGRESS (abandoned)"]);
+}
+
+#[test]
+fn ds_83_who_cannot_finish_says_so_by_command() {
+    let guarded = Guarded::new().at_work();
+    guarded.phase(&["start", "01-01", "RED"]).exits(0);
+    guarded.phase(&["fail", "01-01", "RED", "--note", "the library is missing"]).exits(0);
+    let reason = guarded.sub_stop(AGENT).blocked();
+    holds(&reason, &["seriatim phase partial 01-01 --suggest"]);
+    guarded.phase(&["partial", "01-01", "--suggest", "Install the library"]).exits(0);
+    guarded.sub_stop(AGENT).passes();
+    assert_eq!(guarded.status(), "PARTIAL");
+    guarded.env.run(&["commit-gate"]).exits(1).says("Phase RED FAILED");
+}
+
+#[test]
+fn ds_97_the_gates_of_the_project_are_run_when_a_step_is_said_to_be_done() {
+    let guarded = Guarded::new();
+    let gate = "[gates.tests]\ncommand = [\"sh\", \"-c\", \"grep -q morning src/greet.sh || { echo 1 failed; exit 1; }\"]\n";
+    guarded.env.file("seriatim.toml", gate);
+    guarded.committed("A gate");
+    let guarded = guarded.at_work();
+    // Nothing is said to be done yet, so nothing is run.
+    assert!(!guarded.sub_stop(AGENT).blocked().contains("G6"));
+    guarded.all_done();
+    holds(&guarded.sub_stop(AGENT).blocked(), &["G6: `tests` is red: 1 failed"]);
+    guarded.env.run(&["commit-gate"]).exits(1).says("G6: `tests` is red");
+    guarded.env.file("src/greet.sh", "echo good morning\n");
+    guarded.sub_stop(AGENT).passes();
+    holds(&guarded.last("SUBAGENT_STOP_VALIDATION")["warnings"].to_string(), &["G6: `tests` is green"]);
+    guarded.env.run(&["commit-gate"]).exits(0);
 }
 
 #[test]

@@ -77,6 +77,8 @@ mod test_bench_command;
 #[cfg(test)]
 mod test_decide_command;
 #[cfg(test)]
+mod test_gates_command;
+#[cfg(test)]
 mod test_observe_command;
 #[cfg(test)]
 mod test_process_command;

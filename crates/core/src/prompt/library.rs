@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
+use std::sync::OnceLock;
 
 use super::phases::PhaseList;
 use super::registry::Command;
@@ -42,8 +43,9 @@ pub const BUILT_IN: [(&str, &str); 8] = [
 static STANDARD: LazyLock<Library> = LazyLock::new(|| {
     let mut library = Library::default();
     let files = BUILT_IN.map(|(name, text)| (name.to_owned(), text.to_owned()));
+    let rules = files.into_iter().filter(|(name, _)| !name.ends_with(SUFFIX));
     // The tests hold that nothing is to be said about these files.
-    library.take(&BTreeMap::from(files));
+    library.take_rules(&rules.collect());
     library
 });
 
@@ -52,7 +54,8 @@ static STANDARD: LazyLock<Library> = LazyLock::new(|| {
 pub struct Library {
     pub sections: Sections,
     pub registry: Registry,
-    templates: BTreeMap<String, Template>,
+    /// Read when they are first asked for: a hook that validates a prompt needs none of them.
+    templates: OnceLock<BTreeMap<String, Template>>,
 }
 
 /// A finding about one of the files of a library.
@@ -76,6 +79,40 @@ impl Library {
     }
 
     fn take(&mut self, files: &BTreeMap<String, String>) -> Vec<InFile> {
+        // What is built in is read by the sections that are built in.
+        let mut templates = self.all().clone();
+        let mut findings = self.take_rules(files);
+        let known = self.section_names();
+        let known: Vec<&str> = known.iter().map(String::as_str).collect();
+        for (file, text) in files.iter().filter(|(file, _)| file.ends_with(SUFFIX)) {
+            let (template, found) = Template::parse(stem(file), text, &known);
+            findings.extend(found.into_iter().map(|finding| InFile { file: file.to_owned(), finding }));
+            templates.insert(template.name.clone(), template);
+        }
+        self.templates = OnceLock::from(templates);
+        findings
+    }
+
+    fn section_names(&self) -> Vec<String> {
+        self.sections.names().into_iter().map(str::to_owned).collect()
+    }
+
+    /// All templates; at first those that are built in.
+    fn all(&self) -> &BTreeMap<String, Template> {
+        self.templates.get_or_init(|| {
+            let known = self.section_names();
+            let known: Vec<&str> = known.iter().map(String::as_str).collect();
+            let files = BUILT_IN.iter().filter(|(file, _)| file.ends_with(SUFFIX));
+            files
+                .map(|(file, text)| {
+                    let (template, _) = Template::parse(stem(file), text, &known);
+                    (template.name.clone(), template)
+                })
+                .collect()
+        })
+    }
+
+    fn take_rules(&mut self, files: &BTreeMap<String, String>) -> Vec<InFile> {
         let mut findings = vec![];
         let mut say = |file: &str, found: Vec<Finding>| {
             findings.extend(found.into_iter().map(|finding| InFile { file: file.to_owned(), finding }));
@@ -87,33 +124,28 @@ impl Library {
         if let Some(text) = files.get(SCHEMA_FILE) {
             say(SCHEMA_FILE, read(text, |root, sink| self.registry.read(root, sink)));
         }
-        let known: Vec<String> = self.sections.names().into_iter().map(str::to_owned).collect();
-        let known: Vec<&str> = known.iter().map(String::as_str).collect();
-        for (file, text) in files.iter().filter(|(file, _)| file.ends_with(SUFFIX)) {
-            let (template, found) = Template::parse(stem(file), text, &known);
-            say(file, found);
-            self.templates.insert(template.name.clone(), template);
-        }
         findings
     }
 
     /// Adds a template, or replaces the one of its name.
     pub fn insert(&mut self, template: Template) {
-        self.templates.insert(template.name.clone(), template);
+        let mut templates = self.all().clone();
+        templates.insert(template.name.clone(), template);
+        self.templates = OnceLock::from(templates);
     }
 
     /// A template as it was written, by its name or the name of its file.
     pub fn template(&self, name: &str) -> Option<&Template> {
-        self.templates.get(stem(name))
+        self.all().get(stem(name))
     }
 
     pub(super) fn templates(&self) -> impl Iterator<Item = &Template> {
-        self.templates.values()
+        self.all().values()
     }
 
     /// The names of the templates from which prompts can be made.
     pub fn names(&self) -> impl Iterator<Item = &str> {
-        self.templates
+        self.all()
             .values()
             .filter(|template| !template.is_abstract)
             .map(|template| template.name.as_str())
@@ -183,7 +215,7 @@ fn read(text: &str, take: impl FnOnce(&Node, &Sink)) -> Vec<Finding> {
 pub(super) const EXTENDS: &str = "template-extends";
 
 fn unknown(library: &Library, name: &str, place: Place, what: &str) -> Finding {
-    let known: Vec<&str> = library.templates.keys().map(String::as_str).collect();
+    let known: Vec<&str> = library.all().keys().map(String::as_str).collect();
     let help = match closest(name, known.iter().copied()) {
         Some(meant) => format!("did you mean `{meant}`?"),
         None => format!("known are {}", known.join(", ")),

@@ -295,6 +295,9 @@ pub(super) fn unfilled(held: &Held<'_>, report: &mut Report) {
     if held.form == Form::Template {
         return;
     }
+    if !held.text.contains('{') {
+        return;
+    }
     let known = held.standard.library.placeholders();
     let mut said = BTreeSet::new();
     for section in &held.outline.sections {

@@ -13,6 +13,7 @@ use serde_json::json;
 
 pub use self::agents::Availability;
 pub use self::agents::Registry;
+use super::extract::NotFound;
 use super::plan::is_step_id;
 use crate::redact;
 
@@ -152,6 +153,12 @@ impl Message {
             Message::NotReady { .. } => Some("resolve the critiques and have it reviewed again".to_owned()),
             _ => None,
         }
+    }
+}
+
+impl From<NotFound> for Message {
+    fn from(error: NotFound) -> Message {
+        Message::StepNotFound { step: error.step, available: error.known }
     }
 }
 

@@ -95,21 +95,24 @@ struct Target {
 /// Brings state files forward: one that holds everything, or the step files of a project together.
 pub fn migrate(sources: &[Source<'_>], now: Utc) -> Result<Migration, MigrateError> {
     let mut target = Target::default();
+    let mut alone = None;
     for source in sources {
         let read = read(source)?;
-        if let (State::Document(document), [_]) = (&read.state, sources)
-            && document.shape() == Shape::Status
-            && status::has_the_form(&read.root)
-        {
-            let steps = document.steps();
-            return Ok(Migration { text: source.text.to_owned(), changed: false, steps, carried: vec![] });
-        }
+        let is_status = matches!(&read.state, State::Document(document) if document.shape() == Shape::Status);
+        alone = Some((source, read.root.clone())).filter(|_| is_status && sources.len() == 1);
         target.add(source, read)?;
     }
     if sources.is_empty() {
         return Err(MigrateError::Nothing);
     }
-    Ok(target.finish(now))
+    let (new, content) = target.finish(now);
+    Ok(match alone {
+        // The order of keys and fields that say nothing are no reason to touch a file.
+        Some((source, old)) if status::has_the_form(&old) || old == content => {
+            Migration { text: source.text.to_owned(), changed: false, steps: new.steps, carried: vec![] }
+        }
+        _ => new,
+    })
 }
 
 /// A file, as its state and as plain data.
@@ -231,13 +234,14 @@ impl Target {
         }
     }
 
-    fn finish(mut self, now: Utc) -> Migration {
+    /// The new file, as text and as plain data.
+    fn finish(mut self, now: Utc) -> (Migration, Json) {
         self.place_parts();
         let stamp = Json::from(now.seconds());
         let mut current: Map<String, Json> = Map::new();
         for key in ["step_id", "phase_index", "phase_name", "started_at", "turn_count", "last_checkpoint"] {
             let nothing = if key == "turn_count" { Json::from(0) } else { Json::Null };
-            current.insert(key.to_owned(), self.current.remove(key).unwrap_or(nothing));
+            current.insert(key.to_owned(), self.current.shift_remove(key).unwrap_or(nothing));
         }
         current.extend(self.current);
         let mut status: Map<String, Json> = Map::new();
@@ -258,9 +262,10 @@ impl Target {
         if !self.kept.is_empty() {
             status.insert(KEPT.to_owned(), Json::from(self.kept));
         }
-        let text = comments::head(&self.comments) + &doc::write(&json!({"execution_status": status}));
+        let content = json!({"execution_status": status});
+        let text = comments::head(&self.comments) + &doc::write(&content);
         let steps = self.steps.into_iter().map(|(step, _)| step).collect();
-        Migration { text, changed: true, steps, carried: self.carried }
+        (Migration { text, changed: true, steps, carried: self.carried }, content)
     }
 }
 

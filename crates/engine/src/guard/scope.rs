@@ -70,6 +70,7 @@ pub(super) fn base(project: &Project) -> Result<Option<Base>, GuardError> {
         tree,
         head,
         sensitive: sensitive(&project.root),
+        nested: nested(project, &status),
         ignored: ignored(&project.root, &status),
     }))
 }
@@ -83,7 +84,8 @@ pub(super) fn last_commit(project: &Project) -> Result<Option<Base>, GuardError>
     Ok(taken.and_then(|(head, status)| {
         let tree = head.clone()?;
         let ignored = ignored(&project.root, &status);
-        Some(Base { tree, head, sensitive: sensitive(&project.root), ignored })
+        let nested = nested(project, &status);
+        Some(Base { tree, head, sensitive: sensitive(&project.root), nested, ignored })
     }))
 }
 
@@ -99,6 +101,12 @@ pub(super) fn changed(project: &Project, base: &Base) -> Result<Vec<Changed>, Gu
         .collect();
     let mut found: Vec<Changed> = changes.into_iter().map(|change| as_changed(change, &untracked)).collect();
     compare(&base.sensitive, &sensitive(&project.root), &mut found);
+    for (path, tree) in nested(project, &status) {
+        let known = found.iter().any(|changed| changed.path == path);
+        if !known && base.nested.get(&path) != Some(&tree) {
+            found.push(Changed::new(path, Status::Modified));
+        }
+    }
     compare(&base.ignored, &ignored(&project.root, &status), &mut found);
     Ok(found)
 }
@@ -205,6 +213,18 @@ fn sensitive(root: &Path) -> BTreeMap<String, Hash> {
         found.extend(relative(root, &Project::mark_path(root)).map(|path| (path, Hash::of(&mark))));
     }
     found
+}
+
+/// The repositories inside of this one in which something is not as it was committed there. Git's trees hold only the
+/// commits of such repositories.
+fn nested(project: &Project, status: &git::Status) -> BTreeMap<String, String> {
+    let entries = status.entries.iter().filter(|entry| entry.submodule);
+    let tree = |path: &str| {
+        let runner = Supervised::by_this_program();
+        let workspace = Workspace::new(project.root.join(path)).ok()?;
+        Git::new(&runner, &Disk, workspace, project.state_dir().join("git/nested")).tree().ok()
+    };
+    entries.filter_map(|entry| Some((entry.path.clone(), tree(&entry.path)?))).collect()
 }
 
 /// What git ignores, by the time of its last change. A folder stands for all that is in it.

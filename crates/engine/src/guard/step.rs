@@ -56,6 +56,8 @@ pub struct Base {
     pub head: Option<String>,
     /// Files that git does not see, but that matter all the same, by their hashes.
     pub sensitive: BTreeMap<String, Hash>,
+    /// Repositories inside of this one in which something was changed, by the tree of their files.
+    pub nested: BTreeMap<String, String>,
     /// What git ignores, with the time of its last change: worth a note when it is another one later.
     pub ignored: BTreeMap<String, u64>,
 }

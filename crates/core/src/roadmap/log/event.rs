@@ -158,7 +158,8 @@ pub(super) fn events(root: &Node) -> (Vec<Event>, Vec<Finding>) {
 
 /// Reads a string. Bars may occur in the data, so that the time is looked for from the end.
 fn bars(text: &str, place: Place) -> Result<Event, Finding> {
-    let fields: Vec<&str> = text.split('|').map(str::trim).collect();
+    let raw: Vec<&str> = text.split('|').collect();
+    let fields: Vec<&str> = raw.iter().map(|field| field.trim()).collect();
     let count = fields.len();
     if count < FIELDS_MIN {
         let message = format!("an event has at least {FIELDS_MIN} fields, but this has {count}");
@@ -178,7 +179,7 @@ fn bars(text: &str, place: Place) -> Result<Event, Finding> {
         step: field(0),
         phase: field(1),
         status: field(2),
-        data: fields.get(3..at).unwrap_or_default().join("|"),
+        data: raw.get(3..at).unwrap_or_default().join("|").trim().to_owned(),
         at: time.to_owned(),
         turns: number(1),
         tokens: number(2),

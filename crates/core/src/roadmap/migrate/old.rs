@@ -15,20 +15,20 @@ pub(super) fn take(root: &mut Json, path: &[&str]) -> Option<Json> {
     if map.get(*last).is_none_or(Json::is_null) {
         return None;
     }
-    map.remove(*last)
+    map.shift_remove(*last)
 }
 
 /// Takes the first of several fields.
 pub(super) fn take_first(map: &mut Map<String, Json>, names: &[&str]) -> Option<Json> {
     let name = names.iter().find(|name| map.get(**name).is_some_and(|value| !value.is_null()))?;
-    map.remove(*name)
+    map.shift_remove(*name)
 }
 
 /// Takes the entries of a list; what is no list stays where it is.
 pub(super) fn take_list(map: &mut Map<String, Json>, name: &str) -> Vec<Json> {
     match map.get_mut(name).map(Json::take) {
         Some(Json::Array(items)) => {
-            map.remove(name);
+            map.shift_remove(name);
             items
         }
         Some(other) => {

@@ -50,10 +50,12 @@ pub(super) fn records(list: Json, schema: &Schema) -> Vec<Json> {
         match known {
             Some((_, earlier)) => {
                 let earlier_one = std::mem::replace(earlier, entry);
-                let history = earlier.entry("history").or_insert_with(|| json!([]));
                 let mut all = vec![Json::Object(earlier_one)];
-                all.extend(history.as_array_mut().map(std::mem::take).unwrap_or_default());
-                *history = Json::from(all);
+                match earlier.shift_remove("history") {
+                    Some(Json::Array(entries)) => all.extend(entries),
+                    other => all.extend(other.filter(|other| !other.is_null())),
+                }
+                earlier.insert("history".to_owned(), Json::from(all));
             }
             None => found.push((name, entry)),
         }
@@ -100,14 +102,14 @@ fn record(mut old: Map<String, Json>, index: usize, schema: &Schema) -> Json {
 fn status(old: &mut Map<String, Json>, schema: &Schema) -> Json {
     let said = old.get("status").and_then(Json::as_str).map(str::to_owned);
     if said.as_deref().is_some_and(|word| WORDS.contains(&word)) {
-        return old.remove("status").unwrap_or(Json::Null);
+        return old.shift_remove("status").unwrap_or(Json::Null);
     }
     let text = |names: &[&str]| names.iter().find_map(|name| old.get(*name)?.as_str()).map(str::to_owned);
     let outcome = text(&["outcome", "result"]).as_deref().and_then(Outcome::read);
     let blocked_by = text(&["blocked_by", "skip_reason"]);
     match PhaseStatus::read(said.as_deref(), outcome.as_ref(), blocked_by.as_deref()) {
         // What nobody understands is not made into something else.
-        PhaseStatus::Unknown(_) => old.remove("status").unwrap_or(Json::Null),
+        PhaseStatus::Unknown(_) => old.shift_remove("status").unwrap_or(Json::Null),
         read => Json::from(read.word_in(schema)),
     }
 }

@@ -11,6 +11,7 @@ use super::old;
 use super::records;
 use crate::roadmap::document::Document;
 use crate::roadmap::phases::Schema;
+use crate::roadmap::state::PhaseStatus;
 
 pub(super) const CHECKPOINT: &str = "step_checkpoint";
 const BASE: &str = "execution_status";
@@ -42,19 +43,24 @@ fn is_checkpoint(node: &Json) -> bool {
         return true;
     }
     let Some(phases) = node.get("phases").and_then(Json::as_array) else { return false };
-    let name = |entry: &Json| entry.get("phase_name").and_then(Json::as_str).map(str::to_owned);
-    let mut names: Vec<Option<String>> = phases.iter().map(name).collect();
+    let mut names: Vec<&str> = phases.iter().filter_map(|entry| entry.get("phase_name")?.as_str()).collect();
     let count = names.len();
-    names.sort();
+    names.sort_unstable();
     names.dedup();
-    let word = |entry: &Json| {
-        entry.get("status").and_then(Json::as_str).is_some_and(|w| records::WORDS.contains(&w))
+    node.get("step_id").is_some() && names.len() == count && phases.iter().all(is_record)
+}
+
+/// Whether a record has the names of the new form, and a status that is left as it is.
+fn is_record(entry: &Json) -> bool {
+    let old_names = ["ended_at", "skip_reason", "timestamp"];
+    let word = entry.get("status").and_then(Json::as_str);
+    let kept = |word: &str| {
+        let read = PhaseStatus::read(Some(word), None, None);
+        records::WORDS.contains(&word) || matches!(read, PhaseStatus::Unknown(_))
     };
-    let old_names =
-        |entry: &Json| ["ended_at", "skip_reason", "timestamp"].iter().any(|key| entry.get(*key).is_some());
-    node.get("step_id").is_some()
-        && names.len() == count
-        && phases.iter().all(|entry| name(entry).is_some() && word(entry) && !old_names(entry))
+    entry.get("phase_name").is_some()
+        && word.is_some_and(kept)
+        && !old_names.iter().any(|key| entry.get(*key).is_some())
 }
 
 /// Moves the fields of a status file to their places.
@@ -72,7 +78,7 @@ pub(super) fn of_status(target: &mut Target, document: &Document, mut root: Json
     for holder in [&mut base, &mut top] {
         head(target, &path, holder);
         current(target, &path, holder);
-        target.completed.extend(old::take_list(holder, "completed_steps").into_iter().map(completed));
+        target.completed.extend(old::take_list(holder, "completed_steps").into_iter().filter_map(completed));
         checkpoints(target, &path, document, holder);
         target.kept.extend(old::take_list(holder, KEPT));
     }
@@ -86,11 +92,11 @@ pub(super) fn of_status(target: &mut Target, document: &Document, mut root: Json
 /// The head of the file. What is there twice stays behind.
 fn head(target: &mut Target, path: &str, holder: &mut Map<String, Json>) {
     if holder.get("schema_version").and_then(Json::as_str) == Some(VERSION) {
-        holder.remove("schema_version");
+        holder.shift_remove("schema_version");
     }
     let same = holder.get("project_id").and_then(Json::as_str) == Some(target.project_id.as_str());
     if same {
-        holder.remove("project_id");
+        holder.shift_remove("project_id");
         target.carry(path, "project_id", "execution_status.project_id");
     }
     if target.created_at.is_none() {
@@ -105,7 +111,7 @@ fn current(target: &mut Target, path: &str, holder: &mut Map<String, Json>) {
     let is_map = holder.get("current").is_some_and(Json::is_object);
     if is_map
         && target.current.is_empty()
-        && let Some(Json::Object(current)) = holder.remove("current")
+        && let Some(Json::Object(current)) = holder.shift_remove("current")
     {
         target.current = current;
     }
@@ -113,17 +119,18 @@ fn current(target: &mut Target, path: &str, holder: &mut Map<String, Json>) {
     let bare = holder.get("current_step").is_some_and(Json::is_string);
     if bare
         && !has_step
-        && let Some(id) = holder.remove("current_step")
+        && let Some(id) = holder.shift_remove("current_step")
     {
         target.carry(path, "current_step", "execution_status.current.step_id");
         target.current.insert("step_id".to_owned(), id);
     }
 }
 
-/// The entry of a step that is done. The bare id counts as one.
-fn completed(entry: Json) -> Json {
+/// The entry of a step that is done. The bare id counts as one; what says nothing is none.
+fn completed(entry: Json) -> Option<Json> {
+    old::pruned(entry.clone())?;
     let Json::Object(mut old) = entry else {
-        return json!({"step_id": entry});
+        return Some(json!({"step_id": entry}));
     };
     let mut new = Map::new();
     for (field, names) in [
@@ -140,10 +147,10 @@ fn completed(entry: Json) -> Json {
     }
     if let Some(mut left) = old::pruned(Json::Object(old)) {
         // What an earlier migration kept is not wrapped again.
-        let kept = left.as_object_mut().filter(|map| map.len() == 1).and_then(|map| map.remove(KEPT));
+        let kept = left.as_object_mut().filter(|map| map.len() == 1).and_then(|map| map.shift_remove(KEPT));
         new.insert(KEPT.to_owned(), kept.unwrap_or(left));
     }
-    Json::Object(new)
+    Some(Json::Object(new))
 }
 
 fn checkpoints(target: &mut Target, path: &str, document: &Document, holder: &mut Map<String, Json>) {
@@ -151,7 +158,7 @@ fn checkpoints(target: &mut Target, path: &str, document: &Document, holder: &mu
     for key in keys {
         let Some(node) = holder.get(&key) else { continue };
         if node.is_null() {
-            holder.remove(&key);
+            holder.shift_remove(&key);
             continue;
         }
         let said = node.get("step_id").and_then(Json::as_str).map(str::to_owned);
@@ -160,7 +167,7 @@ fn checkpoints(target: &mut Target, path: &str, document: &Document, holder: &mu
         let known =
             |id: &str| target.checkpoints.iter().any(|(_, node)| node.get("step_id") == Some(&json!(id)));
         let Some(id) = id.filter(|id| node.is_object() && !known(id)) else { continue };
-        let Some(Json::Object(old)) = holder.remove(&key) else { continue };
+        let Some(Json::Object(old)) = holder.shift_remove(&key) else { continue };
         let schema = document.step(Some(&id)).map_or_else(|_| Schema::usual(), |state| state.schema());
         let taken = target.checkpoints.iter().any(|(known, _)| *known == key);
         let place = if taken { target.free_key(&id) } else { key.clone() };
@@ -172,13 +179,13 @@ fn checkpoints(target: &mut Target, path: &str, document: &Document, holder: &mu
 /// A checkpoint: its id first, its phases in the new form, and the rest of it as it was.
 fn checkpoint(id: String, mut old: Map<String, Json>, schema: &Schema) -> Json {
     let is_list = old.get("phases").is_some_and(|phases| phases.is_array() || phases.is_object());
-    let phases = old.remove("phases").unwrap_or(Json::Null);
+    let phases = old.shift_remove("phases").unwrap_or(Json::Null);
     if !is_list && !phases.is_null() {
         old.insert(KEPT.to_owned(), json!({"phases": phases, KEPT: old.get(KEPT)}));
     }
     let phases = if is_list { phases } else { json!([]) };
     let mut new = Map::new();
-    new.insert("step_id".to_owned(), old.remove("step_id").unwrap_or_else(|| Json::from(id)));
+    new.insert("step_id".to_owned(), old.shift_remove("step_id").unwrap_or_else(|| Json::from(id)));
     new.extend(old);
     new.insert("phases".to_owned(), Json::from(records::records(phases, schema)));
     Json::Object(new)

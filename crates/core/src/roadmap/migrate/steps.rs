@@ -12,6 +12,7 @@ use crate::roadmap::document::Document;
 use crate::roadmap::log::Log;
 use crate::roadmap::result::FilesModified;
 use crate::roadmap::result::rounded;
+use crate::roadmap::state::PhaseRecord;
 use crate::roadmap::state::PhaseStatus;
 use crate::roadmap::state::StepState;
 use crate::roadmap::state::StepStatus;
@@ -55,8 +56,10 @@ impl Part {
 /// What the new file says about a step beside its phases, in as far as it does not follow from them.
 fn standing(state: &StepState) -> Map<String, Json> {
     let text = |text: &Option<String>| text.as_deref().map_or(Json::Null, Json::from);
-    let touched = |status: &PhaseStatus| !matches!(status, PhaseStatus::NotExecuted | PhaseStatus::Pending);
-    let begun = state.started_at.is_some() || state.phases.iter().any(|phase| touched(&phase.status));
+    let touched = |phase: &PhaseRecord| {
+        !matches!(phase.status, PhaseStatus::NotExecuted | PhaseStatus::Pending) || phase.started_at.is_some()
+    };
+    let begun = state.started_at.is_some() || state.phases.iter().any(touched);
     let partial = state.status == StepStatus::Partial;
     let follows = match state.status {
         StepStatus::Done => true,

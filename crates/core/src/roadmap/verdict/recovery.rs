@@ -192,8 +192,27 @@ pub fn stale(states: &[StepState], now: Utc, minutes: u64) -> Vec<Stale> {
                 });
             }
         }
+        found.extend(between_phases(state, now, minutes));
     }
     found
+}
+
+/// A step in progress of which no phase is: its agent died between two, when nothing was recorded for too long.
+fn between_phases(state: &StepState, now: Utc, minutes: u64) -> Option<Stale> {
+    let at_work = state.phases.iter().any(|phase| phase.status == PhaseStatus::InProgress);
+    if state.status != StepStatus::InProgress || at_work {
+        return None;
+    }
+    let next = state.phases.iter().find(|phase| super::is_open(phase))?;
+    let times = state.phases.iter().flat_map(|phase| [&phase.started_at, &phase.ended_at]);
+    let last = times.chain([&state.started_at]).flatten().filter_map(|text| instant(text)).max()?;
+    let age_ms = now.since_ms(last);
+    (age_ms > minutes.saturating_mul(60_000)).then(|| Stale {
+        step_file: state.step_file.clone(),
+        task_id: state.task_id.clone(),
+        phase: next.name.clone(),
+        minutes: Some(age_ms / 60_000),
+    })
 }
 
 /// What the watchdog does with stale work: the same as after a crash, and it says that it was there (DS-61).

@@ -40,9 +40,9 @@ pub(super) fn settle(
         step.ended = true;
         let is_done = loaded.is_some_and(|loaded| loaded.state.status == StepStatus::Done);
         if step.gated && is_done {
-            desk.close(&step)?
+            desk.close(&step)?;
         } else {
-            desk.keep(&step)?
+            desk.keep(&step)?;
         }
         return Ok(Reply::Pass);
     }
@@ -110,7 +110,7 @@ fn send_back(step: &OpenStep, verdict: &StopVerdict) -> String {
     text.push_str(&format!(
         "\nRecord each phase as it is: `seriatim phase start {id} PHASE`, then `seriatim phase done {id} PHASE --outcome PASS`, \
          or `seriatim phase skip {id} PHASE --reason \"NOT_APPLICABLE: why\"`, or `seriatim phase fail {id} PHASE --note \"why\"`. \
-         If you cannot finish, fail the phase you are in with a note that says what is left.",
+         If you cannot finish, say what is left and stop: `seriatim phase partial {id} --suggest \"what has to be done next\"`.",
         id = step.task_id
     ));
     text

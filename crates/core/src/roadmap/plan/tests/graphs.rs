@@ -151,9 +151,13 @@ proptest! {
 
     /// Whoever always takes a step that is ready comes to the end.
     #[test]
-    fn dw_54_taking_what_is_ready_ends_with_all_steps_done(graph in graphs(8)) {
+    fn dw_54_taking_what_is_ready_ends_with_all_steps_done(mut graph in graphs(8)) {
+        // Needs go down a ranking that is not the order of the file, so that there is no circle.
+        let rank = |at: usize| at * 5 % 8;
+        for (at, needs) in graph.iter_mut().enumerate() {
+            needs.retain(|need| rank(*need) < rank(at));
+        }
         let roadmap = read(&written(&graph));
-        prop_assume!(roadmap.order().is_ok());
         let mut finished = BTreeSet::new();
         while let Some(step) = roadmap.ready(&finished).first() {
             prop_assert!(roadmap.open_needs(&step.id, &finished).is_empty());

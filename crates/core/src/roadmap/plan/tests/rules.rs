@@ -149,7 +149,7 @@ fn dw_03_types_are_enforced() {
     let criteria = "project_id: p\nsteps:\n- {id: 01-01, name: A, criteria: {a: 1}}\n";
     assert_eq!(
         lines(criteria)[1],
-        "3:36 error type `criteria` of a step must be a list of texts, but this is a mapping"
+        "3:34 error type `criteria` of a step must be a list of texts, but this is a mapping"
     );
 }
 

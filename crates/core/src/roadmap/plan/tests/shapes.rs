@@ -150,3 +150,16 @@ fn dw_53_what_cannot_be_read_says_so() {
     let (roadmap, findings) = Roadmap::read("roadmap.json", &emoji);
     assert_eq!((roadmap.unwrap().step("02-01").unwrap().name.as_str(), findings), ("Whistle 😀", vec![]));
 }
+
+/// Words about phases in a step do not make a roadmap a state file, and records of phases do.
+#[test]
+fn a_roadmap_is_told_from_a_state_file() {
+    let kind = |phases: &str| {
+        let text = format!(
+            "project_id: p\nphases:\n- phase_id: '01'\n  name: A\n  steps:\n  - {{step_id: 01-01, name: A, acceptance_criteria: [x], tdd_phases: {phases}}}\n"
+        );
+        check::file("x.yaml", text.as_bytes(), None).kind
+    };
+    assert_eq!(kind("All 14 phases required"), Some(Kind::Roadmap));
+    assert_eq!(kind("[{name: RED, status: completed}]"), Some(Kind::ExecutionStatus));
+}
