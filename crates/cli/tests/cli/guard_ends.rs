@@ -349,3 +349,22 @@ fn a_state_file_that_is_gone_or_broken_is_written_again() {
     holds(&guarded.sub_stop(AGENT).blocked(), &["Step file invalid JSON", "Phase GREEN NOT_EXECUTED"]);
     assert_eq!(guarded.env.read(STEP), before);
 }
+
+#[test]
+fn what_was_forged_between_two_tries_is_undone_before_the_second_begins() {
+    let guarded = Guarded::new().at_work();
+    guarded.done("RED");
+    guarded.spawn_done(CALL, json!({"status": "completed", "agentId": AGENT})).blocked();
+    let before = guarded.env.read(STEP);
+    guarded.edit(|step| {
+        let record = &mut step["tdd_cycle"]["phase_execution_log"][1];
+        record["status"] = json!("COMPLETED");
+        record["outcome"] = json!("PASS");
+    });
+    guarded.spawn(&guarded.prompt()).passes();
+    assert_eq!(guarded.env.read(STEP), before);
+    holds(
+        &guarded.last("STATE_IMPORTED")["refused"].to_string(),
+        &["phase GREEN went from NOT_EXECUTED to EXECUTED"],
+    );
+}

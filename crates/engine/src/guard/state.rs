@@ -94,12 +94,22 @@ pub(super) struct Synced {
 impl Guard<'_> {
     /// Looks at the state files of all open steps again, before anything is made of what stands in them.
     pub(super) fn look_again(&mut self, rules: &Rules) -> Result<(), GuardError> {
-        if self.book()?.steps()?.is_empty() {
+        let mut edited = vec![];
+        for step in self.book()?.steps()? {
+            let found = self.project.read(&step.step_file)?.map(|text| Hash::of(text.as_bytes()));
+            if found != step.state {
+                edited.push(step);
+            }
+        }
+        // Most of the time nobody has edited anything, and then nothing is written.
+        if edited.is_empty() {
             return Ok(());
         }
         self.transact(|desk| {
-            for mut step in desk.steps()? {
-                if desk.sync(rules, &mut step)?.is_ok() {
+            for step in edited {
+                let Some(mut step) = desk.step(&step.step_file, &step.task_id)? else { continue };
+                if let Ok(Synced { loaded, .. }) = desk.sync(rules, &mut step)? {
+                    step.state = Some(loaded.hash());
                     desk.keep(&step)?;
                 }
             }

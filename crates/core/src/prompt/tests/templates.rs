@@ -73,7 +73,7 @@ About 50 turns.
 BEGIN EXECUTION NOW.
 ";
 
-// DS-10: the files that there must be.
+// DS-10, DS-115: the files that there must be.
 #[test]
 fn ds_10_what_is_built_in_is_complete_and_without_findings() {
     let files: BTreeMap<String, String> =

@@ -54,6 +54,7 @@ fn walk(machine: &Machine) -> (usize, usize) {
     (taken, refused)
 }
 
+// DS-28, DS-116.
 #[test]
 fn ds_28_the_step_machine_of_step_files_edge_by_edge() {
     assert_eq!(
