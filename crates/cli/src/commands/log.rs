@@ -76,13 +76,15 @@ pub(crate) fn run(context: &Context, command: &Log) -> Result<Exit> {
 /// The book of the guard has no end; it is followed until somebody stops it.
 fn follow_book(context: &Context, store: &Store, info: &RunInfo, follow: bool) -> Result<Exit> {
     let mut told = trail::tell(context, store, info, 0)?;
-    while follow {
+    if !follow {
+        return Ok(Exit::Good);
+    }
+    loop {
         while !store.changed()? {
             std::thread::sleep(Duration::from_millis(200));
         }
         told = trail::tell(context, store, info, told)?;
     }
-    Ok(Exit::Good)
 }
 
 fn clock(at: Utc) -> String {

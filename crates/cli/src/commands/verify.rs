@@ -102,6 +102,10 @@ fn check_trails(workspace: &Workspace, store: &Store, info: &RunInfo, document: 
             fault(format!("the audit trail {file} is not what the record makes it, from line {line} on"));
         }
     }
+    match book::losses(store) {
+        Ok(losses) => losses.into_iter().for_each(&mut fault),
+        Err(e) => fault(e.to_string()),
+    }
     document.files += trails.len() as u64;
 }
 

@@ -28,6 +28,12 @@ pub(crate) fn run(context: &Context, command: &Watchdog) -> Result<Exit> {
     let workspace = Workspace::open(&context.ui, context.workspace.as_deref())?;
     let project = Project { root: workspace.root.clone() };
     let files: Vec<String> = steps::state_files(&workspace.root).into_iter().map(|(file, _)| file).collect();
+    // Where nothing was ever recorded and there is no state file, nothing is stale, and nothing is created.
+    if files.is_empty() && !workspace.state().join("journal.db").exists() {
+        context.ui.document(&json!({"recovered": []}));
+        context.ui.say("Nothing is stale.");
+        return Ok(Exit::Good);
+    }
     let mut guard = Guard::new(&project, now(), &make_redactor);
     let done = guard
         .watchdog(&files, command.minutes)

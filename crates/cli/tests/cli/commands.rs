@@ -10,6 +10,7 @@ fn init_sets_up_and_never_overwrites() {
     created: .seriatim/.gitignore
     created: seriatim.toml
     Next: name an agent in seriatim.toml, then `seriatim run process FILE`.
+    Guard live sessions of Claude Code, Codex or Gemini here with `seriatim guard install`.
     --- exit 0
     "#);
     env.run(&["check", "seriatim.toml"]).exits(0);
@@ -19,6 +20,7 @@ fn init_sets_up_and_never_overwrites() {
     kept:    .seriatim/.gitignore (left as it is)
     kept:    seriatim.toml (left as it is)
     Next: name an agent in seriatim.toml, then `seriatim run process FILE`.
+    Guard live sessions of Claude Code, Codex or Gemini here with `seriatim guard install`.
     --- exit 0
     "#);
     assert_eq!(env.read("seriatim.toml"), "# mine\n");
@@ -61,6 +63,7 @@ fn help_lists_the_commands() {
       hook         Answer an event of an agent's client: JSON on stdin, the decision on stdout
       commit-gate  Say whether the staged commit may be made: what the git pre-commit hook runs
       watchdog     Find work that has been in progress for too long, and recover it
+      gates        Run the gates that the current lifecycle stage requires
       verify       Prove that the record is whole: every chain, every file made from it, and the course
                    of every run
       bench        Measure what this machine can do: durable steps, recovery, parked runs, as ratios to

@@ -97,3 +97,34 @@ fn ds_86_tokens_and_turns_come_from_the_transcript() {
     assert_eq!(summary["steps"][0]["tokens"]["total"], 150, "{summary}");
     assert_eq!(summary["steps"][0]["file"], STEP);
 }
+
+// DS-97: a phase that leaves all tests green cannot pass with a red one, and an artifact has to be there.
+#[test]
+fn ds_97_a_green_phase_has_no_red_test_and_artifacts_exist() {
+    let guarded = Guarded::fourteen().at_work();
+    for phase in ["PREPARE", "RED_ACCEPTANCE", "RED_UNIT", "GREEN_UNIT", "CHECK_ACCEPTANCE"] {
+        guarded.done(phase);
+    }
+    guarded.phase(&["start", "01-01", "GREEN_ACCEPTANCE"]).exits(0);
+    let done = ["done", "01-01", "GREEN_ACCEPTANCE", "--outcome", "PASS"];
+    guarded
+        .phase(&[&done[..], &["--tests", "5,4,1"]].concat())
+        .exits(1)
+        .says("GREEN_ACCEPTANCE ends with all tests green, and 1 failed");
+    guarded
+        .phase(&[&done[..], &["--artifact", "nowhere.rs"]].concat())
+        .exits(1)
+        .says("the artifact nowhere.rs does not exist");
+    guarded.phase(&[&done[..], &["--tests", "5,5,0"]].concat()).exits(0);
+}
+
+// DS-63: a record that was taken away leaves lines behind that nobody else can have written.
+#[test]
+fn ds_63_a_record_that_is_gone_is_found() {
+    let guarded = Guarded::new().at_work();
+    for file in ["journal.db", "journal.db-wal", "journal.db-shm"] {
+        let _ = std::fs::remove_file(guarded.env.path(&format!(".seriatim/{file}")));
+    }
+    guarded.spawn(crate::guard::BARE).denied();
+    guarded.env.run(&["verify"]).exits(1).says("the record that made them is gone");
+}

@@ -274,6 +274,7 @@ impl Work<'_> {
             }
             (_, None) => return Err(Refusal::NoOutcome { phase: name }),
         };
+        self.all_green(at, &outcome, change)?;
         self.set_to_work()?;
         let (to, trigger, happening) = match outcome {
             Outcome::Fail => (PhaseStatus::Failed, "fail", Happening::PhaseFailed),
@@ -298,6 +299,18 @@ impl Work<'_> {
             .with("notes", note.map_or(Json::Null, Json::from));
         self.events.push(event);
         Ok(())
+    }
+
+    /// A phase that G6 closes leaves no red test behind (DS-97).
+    fn all_green(&self, at: usize, outcome: &Outcome, change: &Change) -> Result<(), Refusal> {
+        let Some(phase) = self.state.phases.get(at) else { return Ok(()) };
+        let gate = self.schema.phase(&phase.name).and_then(|known| known.gate.as_deref());
+        match change.tests {
+            Some(tests) if tests.failed > 0 && *outcome == Outcome::Pass && gate == Some("G6") => {
+                Err(Refusal::RedTests { phase: phase.name.clone(), failed: tests.failed })
+            }
+            _ => Ok(()),
+        }
     }
 
     fn is_running(&self, at: usize) -> Result<(), Refusal> {

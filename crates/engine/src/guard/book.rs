@@ -256,8 +256,20 @@ impl Desk<'_, '_> {
         Ok(if Hash::of(part.as_bytes()) == hash { part.to_owned() } else { String::new() })
     }
 
-    /// Lines that another tool wrote before are covered from now on.
+    /// Lines that another tool wrote before are covered from now on. Lines that only we can have written since the
+    /// project is guarded should be in the book: that they are not is put on record (DS-63).
     fn adopt(&mut self, file: &str, found: &str) -> Result<(), GuardError> {
+        let since = self.project.guarded_since();
+        let ours = |entry: &audit::Entry| {
+            entry.happening.is_some() && since.is_some_and(|since| entry.at.is_some_and(|at| at > since))
+        };
+        if audit::read(found).entries.iter().any(ours) {
+            let what = format!("{file} has lines that are younger than the guard, and the record that made them is gone");
+            let event = self.event(Happening::IntegrityIncident, "").with("file", file).with("what", what);
+            let key = format!("incident:{file}");
+            let body = self.door.clean(event.line().into_bytes());
+            self.page.add(NewEntry { kind: Kind::Fact, key, request: Hash::ZERO, at: self.now, body })?;
+        }
         let adopted = json!({"adopted": {"bytes": found.len(), "sha256": Hash::of(found.as_bytes())}});
         let body = self.door.clean(adopted.to_string().into_bytes());
         let key = format!("adopted:{file}");
@@ -380,6 +392,18 @@ pub fn trails(store: &Store) -> Result<Vec<Expected>, seriatim_journal::Error> {
         }
     })?;
     Ok(files.into_values().collect())
+}
+
+/// What the book says about records that are gone: sentences for those who verify it.
+pub fn losses(store: &Store) -> Result<Vec<String>, seriatim_journal::Error> {
+    let Some(book) = store.book(FLOW)? else { return Ok(vec![]) };
+    let mut found = vec![];
+    store.load(book, |entry| {
+        let line = entry.body.filter(|_| entry.key.starts_with("incident:"));
+        let line = line.and_then(|body| serde_json::from_slice::<serde_json::Value>(body).ok());
+        found.extend(line.and_then(|line| line["what"].as_str().map(str::to_owned)));
+    })?;
+    Ok(found)
 }
 
 /// The name of today's trail beside a state file.

@@ -16,6 +16,8 @@ use super::step::OpenStep;
 
 /// How much is read at once.
 const PIECE_BYTES: usize = 1 << 20;
+/// How much of what is new one hook reads: a transcript that is a hundred times longer must not hold a session up.
+const NEW_BYTES_MAX: u64 = 8 << 20;
 /// The first prompt stands near the top.
 const HEAD_BYTES_MAX: u64 = 32 << 20;
 
@@ -52,9 +54,10 @@ fn named(agent: &str) -> Option<&str> {
     (safe(agent) == agent).then_some(agent)
 }
 
-/// Goes on reading where the last reading ended. What cannot be read tells nothing.
+/// Goes on reading where the last reading ended, as far as a hook has time for; the next one goes on from there. What
+/// cannot be read tells nothing.
 pub(super) fn go_on(path: &Path, scan: &mut Scan) {
-    feed(path, scan, u64::MAX, |_| false);
+    feed(path, scan, NEW_BYTES_MAX, |_| false);
 }
 
 fn feed(path: &Path, scan: &mut Scan, bytes_max: u64, done: impl Fn(&Scan) -> bool) {

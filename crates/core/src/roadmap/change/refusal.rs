@@ -52,6 +52,10 @@ pub enum Refusal {
     OddTests { total: u64, passed: u64, failed: u64 },
     #[error("step {step} is {status}, where no phase can be changed; {instead}")]
     StepClosed { step: String, status: String, instead: &'static str },
+    #[error(
+        "phase {phase} ends with all tests green, and {failed} failed; mend them, or end it with `--outcome FAIL`"
+    )]
+    RedTests { phase: String, failed: u64 },
     #[error(transparent)]
     Machine(#[from] Refused),
 }
