@@ -22,9 +22,8 @@ pub(crate) fn state_files(root: &Path) -> Vec<(String, Document)> {
 /// The state files that have this step.
 pub(crate) fn having(root: &Path, step: &str, project: Option<&str>) -> Vec<String> {
     let fits = |(file, document): &(String, Document)| {
-        let of_project = |project: &str| {
-            document.project_id() == project || file.split('/').any(|part| part == project)
-        };
+        let of_project =
+            |project: &str| document.project_id() == project || file.split('/').any(|part| part == project);
         document.steps().iter().any(|id| id == step) && project.is_none_or(of_project)
     };
     state_files(root).into_iter().filter(fits).map(|(file, _)| file).collect()
@@ -54,7 +53,8 @@ fn read(root: &Path, path: &Path) -> Option<(String, Document)> {
         return None;
     }
     let text = std::fs::read_to_string(path).ok()?;
-    let is_state = text.contains("tdd_cycle") || text.contains("execution_status") || text.contains("step_checkpoint");
+    let is_state =
+        text.contains("tdd_cycle") || text.contains("execution_status") || text.contains("step_checkpoint");
     if !is_state {
         return None;
     }

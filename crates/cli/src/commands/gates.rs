@@ -117,7 +117,8 @@ fn list(ui: &Ui, lifecycle: &Lifecycle, stage: &Stage) {
     ui.say(format!("Current stage: {}", lifecycle.current_stage));
     for one in &lifecycle.stages {
         let mark = if one.name == stage.name { "*" } else { " " };
-        let gates = if one.required_gates.is_empty() { "(none)".to_owned() } else { one.required_gates.join(", ") };
+        let gates =
+            if one.required_gates.is_empty() { "(none)".to_owned() } else { one.required_gates.join(", ") };
         ui.say(format!("{mark} {}: {gates}", one.name));
     }
     for gate in &lifecycle.gates {
@@ -172,6 +173,10 @@ fn one(ui: &Ui, gate: &Gate, folder: &Path) -> Outcome {
             format!("({error})")
         }
     };
-    ui.say(if outcome.passed { format!("[PASS] {}", gate.name) } else { format!("[FAIL] {} {said}", gate.name) });
+    ui.say(if outcome.passed {
+        format!("[PASS] {}", gate.name)
+    } else {
+        format!("[FAIL] {} {said}", gate.name)
+    });
     outcome
 }

@@ -110,7 +110,9 @@ pub(crate) fn run(context: &Context, workspace: &Workspace) -> Result<Exit> {
     Ok(Exit::Good)
 }
 
-fn known(steps: std::result::Result<Vec<OpenStep>, seriatim_engine::guard::GuardError>) -> Result<Vec<OpenStep>> {
+fn known(
+    steps: std::result::Result<Vec<OpenStep>, seriatim_engine::guard::GuardError>,
+) -> Result<Vec<OpenStep>> {
     steps.map_err(|error| CommandError::usage(error.to_string()))
 }
 

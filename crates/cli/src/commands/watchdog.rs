@@ -35,9 +35,8 @@ pub(crate) fn run(context: &Context, command: &Watchdog) -> Result<Exit> {
         return Ok(Exit::Good);
     }
     let mut guard = Guard::new(&project, now(), &make_redactor);
-    let done = guard
-        .watchdog(&files, command.minutes)
-        .map_err(|error| CommandError::usage(error.to_string()))?;
+    let done =
+        guard.watchdog(&files, command.minutes).map_err(|error| CommandError::usage(error.to_string()))?;
     let found: Vec<_> = done
         .iter()
         .map(|one| {

@@ -43,6 +43,8 @@ mod guard_hooks;
 #[cfg(test)]
 mod guard_phases;
 #[cfg(test)]
+mod guard_review;
+#[cfg(test)]
 mod guard_scope;
 #[cfg(test)]
 mod guard_setup;

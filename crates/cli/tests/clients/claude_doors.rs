@@ -133,7 +133,11 @@ fn a_workflow_passes_the_same_door() {
     assert_eq!(model.subs(), 0);
     assert_refused(&model.asks_of(MAIN)[1]);
     let computed = &model.asks_of(MAIN)[2];
-    assert!(computed.result().contains("The prompts of this workflow cannot be seen"), "{}", computed.result());
+    assert!(
+        computed.result().contains("The prompts of this workflow cannot be seen"),
+        "{}",
+        computed.result()
+    );
 }
 
 #[test]

@@ -73,7 +73,8 @@ impl Lifecycle {
         let stages = fields.required("stages");
         let gates = fields.required("gates");
         fields.finish();
-        let gates = entries(gates, "gates", sink).into_iter().map(|(name, node)| gate(name, node, sink)).collect();
+        let gates =
+            entries(gates, "gates", sink).into_iter().map(|(name, node)| gate(name, node, sink)).collect();
         let mut lifecycle = Lifecycle { current_stage: current.value, stages: vec![], gates };
         for (name, node) in entries(stages, "stages", sink) {
             let stage = lifecycle.stage_of(name, node, sink);
@@ -166,7 +167,8 @@ fn gate(name: &str, node: &Node, sink: &Sink) -> Gate {
     fields.finish();
     let words = command.and_then(Node::as_seq).unwrap_or_default();
     gate.command = words.iter().filter_map(Node::scalar_text).collect();
-    let whole = gate.command.len() == words.len() && gate.command.first().is_some_and(|word| !word.trim().is_empty());
+    let whole =
+        gate.command.len() == words.len() && gate.command.first().is_some_and(|word| !word.trim().is_empty());
     if !whole {
         sink.push(bad(command.map_or(node.place, |command| command.place)));
     }
@@ -202,7 +204,10 @@ mod tests {
         assert_eq!(lifecycle.gates[1].timeout_ms, Some(120_000));
         assert!(lifecycle.stage("implementation").unwrap().required_gates.is_empty());
         let unknown = lifecycle.stage("plan").unwrap_err().to_string();
-        assert_eq!(unknown, "Unknown stage 'plan'. Known stages: framework-bootstrap, planning, implementation");
+        assert_eq!(
+            unknown,
+            "Unknown stage 'plan'. Known stages: framework-bootstrap, planning, implementation"
+        );
         assert_eq!(STAGES.len(), 4);
     }
 

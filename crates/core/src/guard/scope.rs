@@ -215,7 +215,11 @@ fn broken(allowed: &Allowed, change: &Changed, shown: &str) -> Option<Why> {
         return Some(Why::RenamedFrom { from: from.clone() });
     }
     let target = change.symlink_target.as_ref()?;
-    path::link_target(shown, target).is_none().then(|| Why::LinksOutside { target: target.clone() })
+    let leads_inside = path::link_target(shown, target).is_some_and(|path| {
+        // A link to a folder is as good as what is in it.
+        allowed.permits(&path) || allowed.permits(&format!("{path}/x"))
+    });
+    (!leads_inside).then(|| Why::LinksOutside { target: target.clone() })
 }
 
 /// Files that keep secrets, or the guard itself: they are looked at even where git ignores them.

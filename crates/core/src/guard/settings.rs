@@ -157,6 +157,11 @@ fn blank(text: &str) -> bool {
     text.trim_start_matches('\u{feff}').trim().is_empty()
 }
 
+/// Whether a settings file switches off all hooks, ours included. One that cannot be read does not.
+pub fn switches_off(text: &str, client: Client) -> bool {
+    !blank(text) && Tree::parse(text, client).is_ok_and(|tree| switched_off(&tree))
+}
+
 /// Whether the file switches off all hooks, ours included.
 fn switched_off(tree: &Tree<'_>) -> bool {
     let is = |path: &[&str], value: Json| tree.at(path).is_some_and(|node| tree.json(node) == value);

@@ -145,10 +145,7 @@ impl Library {
 
     /// The names of the templates from which prompts can be made.
     pub fn names(&self) -> impl Iterator<Item = &str> {
-        self.all()
-            .values()
-            .filter(|template| !template.is_abstract)
-            .map(|template| template.name.as_str())
+        self.all().values().filter(|template| !template.is_abstract).map(|template| template.name.as_str())
     }
 
     /// The command that a template serves: the one it names, else the one that names it.

@@ -3,10 +3,9 @@
 use std::collections::BTreeMap;
 use std::collections::BTreeSet;
 
-
+use super::budget;
 use super::origin::Marker;
 use super::origin::Reading;
-use super::budget;
 use super::outline::Section;
 use super::outline::is_word;
 use super::outline::says_something;

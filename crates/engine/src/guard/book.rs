@@ -115,8 +115,7 @@ impl Book {
         let written = self.store.write_book(
             &new,
             |page| {
-                let mut desk =
-                    Desk { project, now, page, door, trails: BTreeMap::new(), files: vec![] };
+                let mut desk = Desk { project, now, page, door, trails: BTreeMap::new(), files: vec![] };
                 let value = work(&mut desk)?;
                 let outside = desk.finish()?;
                 Ok::<_, GuardError>((value, outside))
@@ -189,7 +188,8 @@ impl Desk<'_, '_> {
             None if event.step_file.is_empty() => PROJECT_TRAIL.to_owned(),
             None => String::new(),
         };
-        let file = if folder.is_empty() { event.file_name() } else { format!("{folder}/{}", event.file_name()) };
+        let file =
+            if folder.is_empty() { event.file_name() } else { format!("{folder}/{}", event.file_name()) };
         if !self.trails.contains_key(&file) {
             let trail = self.open_trail(&file)?;
             self.trails.insert(file.clone(), trail);
@@ -240,10 +240,10 @@ impl Desk<'_, '_> {
         };
         let trail = Trail { written: Written::default(), add: String::new(), restore: Some(expected) };
         self.trails.insert(file.to_owned(), trail);
-        let incident = self
-            .event(Happening::IntegrityIncident, "")
-            .with("file", file)
-            .with("what", format!("the audit trail was not as it was left: {what}; it was made anew from the record"));
+        let incident = self.event(Happening::IntegrityIncident, "").with("file", file).with(
+            "what",
+            format!("the audit trail was not as it was left: {what}; it was made anew from the record"),
+        );
         self.add_line(file, &incident.line())?;
         self.trails.remove(file).ok_or_else(|| GuardError::Refused(format!("{file} cannot be restored")))
     }
@@ -264,7 +264,9 @@ impl Desk<'_, '_> {
             entry.happening.is_some() && since.is_some_and(|since| entry.at.is_some_and(|at| at > since))
         };
         if audit::read(found).entries.iter().any(ours) {
-            let what = format!("{file} has lines that are younger than the guard, and the record that made them is gone");
+            let what = format!(
+                "{file} has lines that are younger than the guard, and the record that made them is gone"
+            );
             let event = self.event(Happening::IntegrityIncident, "").with("file", file).with("what", what);
             let key = format!("incident:{file}");
             let body = self.door.clean(event.line().into_bytes());
@@ -339,8 +341,9 @@ impl Outside {
     fn write(&self, root: &Path) -> Result<(), GuardError> {
         for (path, text) in &self.files {
             let path = root.join(path);
-            Disk.write(&path, text.as_bytes(), crate::hands::files::Write::DURABLE)
-                .map_err(|error| GuardError::File { path, source: std::io::Error::other(error.to_string()) })?;
+            Disk.write(&path, text.as_bytes(), crate::hands::files::Write::DURABLE).map_err(|error| {
+                GuardError::File { path, source: std::io::Error::other(error.to_string()) }
+            })?;
         }
         for (file, trail) in &self.trails {
             let path = root.join(file);

@@ -4,6 +4,8 @@ mod governing;
 
 use seriatim_core::roadmap::audit::Event;
 use seriatim_core::roadmap::phases::COMMIT;
+use seriatim_core::roadmap::skip::CHECKPOINT_PENDING;
+use seriatim_core::roadmap::state::PhaseRecord;
 use seriatim_core::roadmap::state::PhaseStatus;
 use seriatim_core::roadmap::state::StepState;
 use seriatim_core::roadmap::state::StepStatus;
@@ -145,7 +147,12 @@ impl Guard<'_> {
 }
 
 fn judged(rules: &Rules, state: &StepState) -> CommitVerdict {
-    verdict::commit(state, &rules.schema_of(state), level(state))
+    let mut verdict = verdict::commit(state, &rules.schema_of(state), level(state));
+    let pending = |phase: &PhaseRecord| phase.name == COMMIT && phase.status == PhaseStatus::Pending;
+    if state.status == StepStatus::Done && state.phases.iter().any(pending) {
+        verdict.errors.push(format!("Phase {COMMIT} still {CHECKPOINT_PENDING}"));
+    }
+    verdict
 }
 
 fn add(verdict: &mut CommitVerdict, errors: Vec<String>) {
@@ -170,8 +177,17 @@ pub(super) fn is_scope(error: &str) -> bool {
 
 /// In the middle of a step, when later phases are marked as pending and the step is not said to be done.
 fn level(state: &StepState) -> Level {
-    let pending = state.phases.iter().any(|phase| phase.status == PhaseStatus::Pending);
-    if pending && state.status != StepStatus::Done { Level::Checkpoint } else { Level::Final }
+    let is_pending = |phase: &&PhaseRecord| phase.status == PhaseStatus::Pending;
+    let green = state.phases.iter().rposition(|phase| phase.name.starts_with("GREEN")).map_or(0, |at| at + 1);
+    let (until_green, later) = state.phases.split_at(green);
+    let committed = later.iter().any(|phase| phase.name == COMMIT && phase.is_closed());
+    let in_the_middle =
+        later.iter().any(|phase| is_pending(&phase)) && !until_green.iter().any(|p| is_pending(&p));
+    if in_the_middle && !committed && state.status != StepStatus::Done {
+        Level::Checkpoint
+    } else {
+        Level::Final
+    }
 }
 
 /// Nothing is left to do for the step but to commit it.

@@ -17,6 +17,14 @@ impl Guard<'_> {
     /// A change that leaves our hooks as they are is nobody's concern; one that takes them away is refused.
     pub(super) fn config_change(&mut self, event: &Event, file: Option<&str>) -> Result<Reply, GuardError> {
         let named = file.and_then(|file| path::within(self.project.root_text(), file));
+        if let Some(file) = self.switched_off(event.client) {
+            self.disarming("all")?;
+            return Ok(Reply::Deny {
+                reason: format!(
+                    "{file} switches all hooks off, the guard's included. The change is not taken over."
+                ),
+            });
+        }
         for settings in self.settings_of(event.client) {
             if named.as_ref().is_some_and(|named| *named != settings) {
                 continue;
@@ -48,6 +56,16 @@ impl Guard<'_> {
         listed
     }
 
+    /// A settings file of the project that switches all hooks off.
+    fn switched_off(&self, client: Client) -> Option<String> {
+        let usual = client.settings_path();
+        let files = [usual.to_owned(), usual.replace("settings.json", "settings.local.json")];
+        files.into_iter().find(|file| {
+            let text = std::fs::read_to_string(self.project.root.join(file)).unwrap_or_default();
+            settings::switches_off(&text, client)
+        })
+    }
+
     /// Which of our hooks a settings file lacks.
     fn missing(&self, client: Client, file: &str) -> Option<String> {
         let text = std::fs::read_to_string(self.project.root.join(Path::new(file))).ok();
@@ -62,7 +80,8 @@ impl Guard<'_> {
     }
 
     fn disarming(&mut self, what: &str) -> Result<(), GuardError> {
-        let what = format!("the settings of the client were changed so that hooks of the guard are gone: {what}");
+        let what =
+            format!("the settings of the client were changed so that hooks of the guard are gone: {what}");
         self.transact(|desk| {
             let event = desk.event(Happening::IntegrityIncident, "").with("what", what);
             desk.happened(&event)

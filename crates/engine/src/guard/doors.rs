@@ -1,5 +1,7 @@
 //! The doors: a sub-agent is about to be called, gets more work, runs a command or writes a file (DS-08 to DS-31).
 
+use std::path::Path;
+
 use seriatim_core::finding::Severity;
 use seriatim_core::guard::beyond;
 use seriatim_core::guard::beyond::Asked;
@@ -159,6 +161,7 @@ impl Guard<'_> {
     fn invoke(&mut self, event: &Event, prompts: &[&String], call: &Call<'_>) -> Result<Reply, GuardError> {
         let rules = Rules::read(self.project)?;
         self.watch(&rules)?;
+        self.watch_named(&rules, prompts)?;
         self.look_again(&rules)?;
         let steps = self.book()?.steps()?;
         let mut all = vec![];
@@ -237,7 +240,24 @@ impl Guard<'_> {
                     .map_or_else(|| call.id.map(str::to_owned), |step| step.tool_use_id.clone()),
                 agent_id: call.to.map(str::to_owned),
                 background: call.background,
-                calls: resumed.map(|step| step.calls.clone()).unwrap_or_default(),
+                calls: match (&before, resumed) {
+                    (_, Some(step)) => step.calls.clone(),
+                    // Whoever worked for the step before is still bound by it.
+                    (Some(step), None) => step
+                        .calls
+                        .iter()
+                        .cloned()
+                        .chain(step.tool_use_id.clone())
+                        .rev()
+                        .take(CALLS_MAX)
+                        .collect(),
+                    (None, None) => vec![],
+                },
+                agents: before
+                    .iter()
+                    .flat_map(|step| step.agents.iter().cloned().chain(step.agent_id.clone()))
+                    .take(CALLS_MAX)
+                    .collect(),
                 state: Some(loaded.hash()),
                 // What an earlier try of the same step changed is still the step's to answer for.
                 base: before.as_ref().and_then(|step| step.base.clone()),
@@ -344,6 +364,18 @@ impl Guard<'_> {
         }
         let steps = self.book()?.steps()?;
         let Some(open) = working(&steps, event) else { return Ok(Reply::Pass) };
+        let scratch = std::env::temp_dir();
+        let is_outside = |named: &&String| {
+            path::within(root, named).is_none() && !Path::new(named.as_str()).starts_with(&scratch)
+        };
+        if let Some(outside) = paths.iter().find(is_outside) {
+            return Ok(Reply::Deny {
+                reason: format!(
+                    "Unexpected modification: {outside}; {} may change nothing outside of the project",
+                    open.in_words()
+                ),
+            });
+        }
         let rules = Rules::read(self.project)?;
         let Ok(loaded) = state::load(self.project, &rules, &open.step_file, Some(&open.task_id))? else {
             return Ok(Reply::Pass);
@@ -418,7 +450,10 @@ pub(super) fn owner<'s>(steps: &'s [OpenStep], event: &Event) -> Option<&'s Open
 fn working<'s>(steps: &'s [OpenStep], event: &Event) -> Option<&'s OpenStep> {
     event.agent_id.as_deref()?;
     let call = transcript::call_of(event);
-    let Some(call) = call.as_ref() else { return owner(steps, event) };
+    let Some(call) = call.as_ref() else {
+        let earlier = |step: &&OpenStep| step.agents.iter().any(|id| event.agent_id.as_ref() == Some(id));
+        return owner(steps, event).or_else(|| steps.iter().find(earlier));
+    };
     let of_call = |step: &&OpenStep| step.calls.contains(call) || step.tool_use_id.as_ref() == Some(call);
     let resumed = || owner(steps, event).filter(|step| step.tool_use_id.is_none());
     steps.iter().find(of_call).or_else(resumed)

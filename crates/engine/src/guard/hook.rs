@@ -41,7 +41,9 @@ pub fn hook(
         return Answer::default();
     }
     let from = event.cwd.as_deref().map_or_else(|| folder.to_owned(), PathBuf::from);
-    let Some(project) = Project::find(&from) else { return Answer::default() };
+    // An agent may have gone elsewhere; the session still belongs to the project that its client names.
+    let session = || Project::find(Path::new(&std::env::var_os("CLAUDE_PROJECT_DIR")?));
+    let Some(project) = Project::find(&from).or_else(session) else { return Answer::default() };
     if !needs_the_book(&event) {
         return Answer::default();
     }
@@ -49,7 +51,9 @@ pub fn hook(
     match guard.answer(&event) {
         Ok(reply) => reply.answer(event.client, &event.name),
         Err(error) if event.door() != Door::Elsewhere => Reply::Deny {
-            reason: format!("the guard of this project could not decide: {error}. Until it can, the answer is no."),
+            reason: format!(
+                "the guard of this project could not decide: {error}. Until it can, the answer is no."
+            ),
         }
         .answer(event.client, &event.name),
         Err(error) => {
@@ -89,7 +93,9 @@ impl Guard<'_> {
             Kind::CompleteTask => self.complete_task(event),
             Kind::ConfigChange { file_path, .. } => self.config_change(event, file_path.as_deref()),
             Kind::SessionEnd { .. } => self.session_end(event),
-            Kind::SessionStart { .. } | Kind::Prompt { .. } | Kind::OtherTool { .. } | Kind::Other => Ok(Reply::Pass),
+            Kind::SessionStart { .. } | Kind::Prompt { .. } | Kind::OtherTool { .. } | Kind::Other => {
+                Ok(Reply::Pass)
+            }
         }
     }
 

@@ -14,6 +14,7 @@ use super::rules::Rules;
 use super::sightings;
 use super::state::Synced;
 use super::step;
+use super::step::LastStop;
 use super::step::OpenStep;
 use super::stops::SENT_BACK_MAX;
 
@@ -46,9 +47,13 @@ impl Guard<'_> {
             };
             step.holds.clear();
             step.sent_back = 0;
-            // A person has seen what the last stop found; it is held against nobody any more.
             accept(desk.project, &step);
-            step.last_stop = None;
+            match answer.choice.as_str() {
+                // A person has seen what the last stop found and takes it as it is.
+                "override" => step.last_stop = None,
+                // What was changed outside of the step's patterns still is.
+                _ => step.last_stop = step.last_stop.take().and_then(only_scope),
+            }
             if answer.choice != "cancel" {
                 return desk.keep(&step);
             }
@@ -61,6 +66,12 @@ impl Guard<'_> {
             desk.close(&step)
         })
     }
+}
+
+/// Of a stop, what it found outside of the step's patterns.
+fn only_scope(mut stop: LastStop) -> Option<LastStop> {
+    stop.errors.retain(|error| error.starts_with("Unexpected modification:"));
+    (!stop.errors.is_empty()).then_some(stop)
 }
 
 /// Sub-agents that no hook saw are accounted for by whoever looked at them.
@@ -87,6 +98,12 @@ fn held(step: &OpenStep, verdict: &StopVerdict) -> Question {
                 "Try it again",
                 "Another agent may be called for it; what is done stays done.",
             ),
+            Choice::new(
+                "override",
+                "Accept it as it is",
+                "Files outside of its patterns may be committed with it. Say why.",
+            )
+            .with_text(),
             Choice::new(
                 "cancel",
                 "Leave it",

@@ -107,7 +107,9 @@ impl Project {
         let unreadable = |source: io::Error| GuardError::File { path: path.clone(), source };
         match std::fs::read(&path) {
             Ok(bytes) => Ok(Some(String::from_utf8_lossy(&bytes).into_owned())),
-            Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => Ok(None),
+            Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
+                Ok(None)
+            }
             Err(error) => Err(unreadable(error)),
         }
     }

@@ -59,9 +59,7 @@ impl Rules {
     /// The schema whose phases a step has.
     pub fn schema_of(&self, state: &StepState) -> Schema {
         let names: Vec<&str> = state.phases.iter().map(|phase| phase.name.as_str()).collect();
-        Schema::detect_among(&self.own, names.iter().copied())
-            .unwrap_or_else(|| self.usual())
-            .clone()
+        Schema::detect_among(&self.own, names.iter().copied()).unwrap_or_else(|| self.usual()).clone()
     }
 
     pub fn stale_minutes(&self) -> u64 {
@@ -94,7 +92,9 @@ fn own_library(project: &Project, folder: &str) -> Result<Library, GuardError> {
     }
     let (library, findings) = Library::with(&files);
     match findings.iter().find(|found| found.finding.severity == seriatim_core::finding::Severity::Error) {
-        Some(found) => Err(GuardError::Refused(format!("{folder}/{}: {}", found.file, found.finding.message))),
+        Some(found) => {
+            Err(GuardError::Refused(format!("{folder}/{}: {}", found.file, found.finding.message)))
+        }
         None => Ok(library),
     }
 }

@@ -25,6 +25,8 @@ pub struct OpenStep {
     pub tool_use_id: Option<String>,
     /// Once it is known.
     pub agent_id: Option<String>,
+    /// Agents that worked for the step before; its bounds are still theirs.
+    pub agents: Vec<String>,
     pub background: bool,
     /// The agent has come to an end, one way or another.
     pub ended: bool,

@@ -126,12 +126,17 @@ impl Guard<'_> {
     /// An agent without a step was taken for that of one, because they began at the same time.
     fn let_loose(&mut self, event: &Event) -> Result<Reply, GuardError> {
         let steps = self.book()?.steps()?;
-        if let Some(step) = owner(&steps, event) {
-            self.transact(|desk| match desk.step(&step.step_file, &step.task_id)? {
-                Some(step) => desk.keep(&OpenStep { agent_id: None, ..step }),
-                None => Ok(()),
-            })?;
+        match owner(&steps, event) {
+            Some(step) => self.unbind(step),
+            None => Ok(Reply::Pass),
         }
+    }
+
+    fn unbind(&mut self, step: &OpenStep) -> Result<Reply, GuardError> {
+        self.transact(|desk| match desk.step(&step.step_file, &step.task_id)? {
+            Some(step) => desk.keep(&OpenStep { agent_id: None, ..step }),
+            None => Ok(()),
+        })?;
         Ok(Reply::Pass)
     }
 
@@ -182,9 +187,18 @@ impl Guard<'_> {
         let agent: Vec<&str> = done.agent_id.as_deref().into_iter().collect();
         sightings::note(self.project, event.session_id.as_deref(), &agent);
         let steps = self.book()?.steps()?;
-        let known = called(&steps, done.tool_use_id.as_deref(), done.agent_id.as_deref())
-            .or_else(|| prompted(self.project, &steps, event, done.prompt.as_deref()));
-        let Some(mut known) = known.cloned() else { return Ok(Reply::Pass) };
+        let call = done.tool_use_id.as_deref();
+        let by_agent = || called(&steps, None, done.agent_id.as_deref());
+        // The call itself says whose it was; which agent began first says nothing.
+        let known = called(&steps, call, None)
+            .or_else(|| prompted(self.project, &steps, event, done.prompt.as_deref()))
+            .or_else(|| by_agent().filter(|step| call.is_none() || step.tool_use_id.is_none()));
+        let Some(mut known) = known.cloned() else {
+            return match by_agent().cloned() {
+                Some(step) => self.unbind(&step),
+                None => Ok(Reply::Pass),
+            };
+        };
         if done.agent_id.is_some() {
             known.agent_id.clone_from(&done.agent_id);
         }
@@ -192,6 +206,11 @@ impl Guard<'_> {
         if !launched {
             let path = done.agent_id.as_deref().and_then(|agent| transcript::of_agent(event, agent));
             transcript::count(self.project, &mut known, path.as_deref());
+        }
+        if !launched && known.base.is_none() {
+            // Nobody saw it begin, and it is over: what it did is seen against the last commit.
+            known.base = scope::last_commit(self.project)?;
+            self.begin(known.clone(), known.agent_id.clone())?;
         }
         let step = self.transact(|desk| {
             let mut step = current(desk, known)?;

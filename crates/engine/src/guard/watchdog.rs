@@ -1,5 +1,7 @@
 //! The watchdog: work that has been in progress for too long is recovered from (DS-25, DS-61).
 
+use seriatim_core::prompt::origin::Head;
+use seriatim_core::prompt::origin::Marker;
 use seriatim_core::roadmap::verdict;
 use seriatim_core::roadmap::verdict::Stale;
 
@@ -7,6 +9,7 @@ use super::Guard;
 use super::GuardError;
 use super::rules::Rules;
 use super::state;
+use super::step;
 use super::step::OpenStep;
 
 /// What the watchdog found and did.
@@ -57,6 +60,30 @@ impl Guard<'_> {
             done.extend(self.intervene(&rules, step, minutes)?);
         }
         Ok(done)
+    }
+
+    /// The steps that prompts are about to start may have been left in progress by somebody the guard never saw.
+    pub(super) fn watch_named(&mut self, rules: &Rules, prompts: &[&String]) -> Result<(), GuardError> {
+        for prompt in prompts {
+            let head = Head::of(prompt);
+            let named = head.value(Marker::StepFile).and_then(|named| step::inside(self.project, named));
+            let Some(file) = named else { continue };
+            let Ok(loaded) = state::load(self.project, rules, &file, head.value(Marker::StepId))? else {
+                continue;
+            };
+            let minutes = rules.stale_minutes();
+            if verdict::stale(std::slice::from_ref(&loaded.state), self.now, minutes).is_empty() {
+                continue;
+            }
+            let step = OpenStep {
+                step_file: file,
+                task_id: loaded.state.task_id.clone(),
+                opened: self.now,
+                ..OpenStep::default()
+            };
+            self.intervene(rules, step, minutes)?;
+        }
+        Ok(())
     }
 
     fn intervene(

@@ -152,7 +152,10 @@ fn told(name: &str, ran: Outcome<Ran>, strict: bool) -> Evidence {
     let counted = counts(&output, ran.code);
     let warned = if strict { warnings(&output) } else { 0 };
     let (green, words) = match (ran.ok(), warned) {
-        (false, _) => (false, [Some(code), counted, Some(tail(&output))].into_iter().flatten().collect::<Vec<_>>().join("\n")),
+        (false, _) => (
+            false,
+            [Some(code), counted, Some(tail(&output))].into_iter().flatten().collect::<Vec<_>>().join("\n"),
+        ),
         (true, 0) => (true, counted.unwrap_or_else(|| last_line(&output))),
         (true, count) => {
             let words = format!("{count} warnings, which this project counts as failures\n{}", tail(&output));

@@ -31,7 +31,8 @@ fn note(store: &mut Store, text: &str) -> u64 {
         .write_book(
             &guard(),
             |page| {
-                let count = page.memo("count")?.map_or(0, |bytes| String::from_utf8(bytes).unwrap().parse().unwrap());
+                let count =
+                    page.memo("count")?.map_or(0, |bytes| String::from_utf8(bytes).unwrap().parse().unwrap());
                 let entry =
                     NewEntry { kind: Kind::Fact, key: String::new(), request: Hash::ZERO, at: NOON, body };
                 page.add(entry)?;
@@ -97,7 +98,10 @@ fn a_memo_that_was_changed_from_outside_is_no_memo_and_is_found() {
     house.outsider().execute("UPDATE memo SET value = x'37'", []).unwrap();
     assert_eq!(store.memo(book, "count").unwrap(), None);
     let problems = store.verify().problems;
-    assert!(problems.iter().any(|p| p.flaw.to_string() == "the memo `count` was changed from outside"), "{problems:?}");
+    assert!(
+        problems.iter().any(|p| p.flaw.to_string() == "the memo `count` was changed from outside"),
+        "{problems:?}"
+    );
 }
 
 #[test]

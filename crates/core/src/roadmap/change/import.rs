@@ -56,6 +56,11 @@ pub fn import(before: &StepState, after: &StepState, schema: &Schema, now: Utc) 
         let message = format!("phase {} was removed from the state file", old.name);
         out.findings.push(Finding::error("phase-list", Place::TOP, message).help("put it back"));
     }
+    if before.allowed_patterns != after.allowed_patterns {
+        let message = "the allowed file patterns of the step were changed while it is at work";
+        let help = "they are fixed when the step starts; report that another file is needed";
+        out.findings.push(Finding::error("patterns", Place::TOP, message).help(help));
+    }
     out.findings.extend(batching(&changed));
     for (old, new) in changed {
         out.findings.extend(unlawful(old, new));

@@ -110,6 +110,7 @@ pub fn crash(state: &StepState, now: Utc) -> Recovered {
     }
     let from = std::mem::replace(&mut state.status, StepStatus::Failed);
     state.failure_reason = Some("Agent crashed".to_owned());
+    state.recovery_suggestions = FailureMode::Crash.suggestions().map(str::to_owned).into();
     state.can_retry = Some(true);
     state.partial_completion = false;
     if from != StepStatus::Failed {
