@@ -1,7 +1,6 @@
 //! `seriatim commit-gate`
 
 use std::io::Read;
-use std::path::Path;
 
 use serde_json::json;
 use seriatim_engine::guard::Gate;
@@ -33,11 +32,11 @@ pub(crate) struct CommitGate {
 pub(crate) fn run(context: &Context, command: &CommitGate) -> Result<Exit> {
     let root = Workspace::find(context.workspace.as_deref())?;
     // A hook of git that is left over in a project without a guard holds nobody up.
-    if !Project::is_guarded(&root) {
+    let Some(project) = Project::find(&root) else {
         context.ui.document(&json!({"passed": true, "guarded": false, "reasons": []}));
         return Ok(Exit::Good);
-    }
-    let gate = judge(context, &root, command);
+    };
+    let gate = judge(context, &project, command);
     let (passed, reasons) = match &gate {
         Ok(gate) => (gate.lets_pass(), gate.reasons()),
         // Never a silent pass.
@@ -56,10 +55,9 @@ pub(crate) fn run(context: &Context, command: &CommitGate) -> Result<Exit> {
     Ok(Exit::NotGood)
 }
 
-fn judge(context: &Context, root: &Path, command: &CommitGate) -> Result<Gate> {
-    let workspace = Workspace::open(&context.ui, Some(root))?;
-    let project = Project { root: workspace.root.clone() };
-    let mut guard = Guard::new(&project, now(), &make_redactor);
+fn judge(context: &Context, project: &Project, command: &CommitGate) -> Result<Gate> {
+    Workspace::open(&context.ui, Some(&project.root))?;
+    let mut guard = Guard::new(project, now(), &make_redactor);
     let judged = if command.push {
         let mut lines = String::new();
         std::io::stdin()

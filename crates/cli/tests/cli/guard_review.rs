@@ -141,3 +141,17 @@ fn switching_all_hooks_off_is_refused() {
     let answer = guarded.send("ConfigChange", json!({"source": "local_settings", "file_path": file}));
     assert_eq!(answer.0.exit, Some(2), "{}", answer.0.snapshot());
 }
+
+// DS-30: a worktree beside the project belongs to it.
+#[test]
+fn ds_30_open_work_does_not_get_out_through_a_linked_worktree() {
+    let guarded = Guarded::new().with_git_hooks();
+    guarded.git(&["worktree", "add", "--quiet", "../beside", "-b", "beside"]).exits(0);
+    let guarded = guarded.at_work();
+    guarded.sh("cd ../beside && echo x >new.rs && git add new.rs && git commit --quiet -m Out").exits(1);
+    guarded.done("RED");
+    guarded.done("GREEN");
+    guarded.done("COMMIT");
+    guarded.sub_stop(AGENT).passes();
+    guarded.sh("cd ../beside && git commit --quiet -m Out").exits(0);
+}

@@ -55,11 +55,21 @@ pub struct Project {
     pub root: PathBuf,
 }
 
+/// The guarded project whose repository a linked worktree belongs to: the worktree has a file `.git` that names it.
+fn main_worktree(folder: &Path) -> Option<PathBuf> {
+    let link = folder.ancestors().map(|folder| folder.join(".git")).find(|git| git.exists())?;
+    let text = std::fs::read_to_string(link).ok()?;
+    let git = text.strip_prefix("gitdir:")?.trim().split_once("/.git/worktrees/")?.0;
+    let root = PathBuf::from(git);
+    Project::is_guarded(&root).then_some(root)
+}
+
 impl Project {
     /// The nearest guarded project from `folder` upwards. It costs a look at each folder and nothing else.
     pub fn find(folder: &Path) -> Option<Project> {
-        let found = folder.ancestors().find(|folder| folder.join(STATE).join(MARK).exists())?;
-        Some(Project { root: found.canonicalize().unwrap_or_else(|_| found.to_owned()) })
+        let found = folder.ancestors().find(|folder| folder.join(STATE).join(MARK).exists());
+        let found = found.map(Path::to_owned).or_else(|| main_worktree(folder))?;
+        Some(Project { root: found.canonicalize().unwrap_or(found) })
     }
 
     /// Whether the project at `root` is guarded.
