@@ -35,9 +35,6 @@ use super::step;
 use super::step::OpenStep;
 use super::transcript;
 
-/// How many calls of further sub-agents are remembered for a step.
-const CALLS_MAX: usize = 1_000;
-
 /// How work is given to a sub-agent.
 #[derive(Default)]
 struct Call<'c> {
@@ -119,7 +116,7 @@ impl Guard<'_> {
         let steps = self.book()?.steps()?;
         let Some(open) = working(&steps, event) else { return Ok(()) };
         self.transact(|desk| match desk.step(&open.step_file, &open.task_id)? {
-            Some(mut step) if step.calls.len() < CALLS_MAX => {
+            Some(mut step) if step.calls.len() < step::CALLS_MAX => {
                 step.calls.push(call.clone());
                 desk.keep(&step)
             }
@@ -240,31 +237,8 @@ impl Guard<'_> {
                     .map_or_else(|| call.id.map(str::to_owned), |step| step.tool_use_id.clone()),
                 agent_id: call.to.map(str::to_owned),
                 background: call.background,
-                calls: match (&before, resumed) {
-                    (_, Some(step)) => step.calls.clone(),
-                    // Whoever worked for the step before is still bound by it.
-                    (Some(step), None) => step
-                        .calls
-                        .iter()
-                        .cloned()
-                        .chain(step.tool_use_id.clone())
-                        .rev()
-                        .take(CALLS_MAX)
-                        .collect(),
-                    (None, None) => vec![],
-                },
-                agents: before
-                    .iter()
-                    .flat_map(|step| step.agents.iter().cloned().chain(step.agent_id.clone()))
-                    .take(CALLS_MAX)
-                    .collect(),
                 state: Some(loaded.hash()),
-                // What an earlier try of the same step changed is still the step's to answer for.
-                base: before.as_ref().and_then(|step| step.base.clone()),
-                usage: before.as_ref().map(|step| step.usage).unwrap_or_default(),
-                turns: before.as_ref().map_or(0, |step| step.turns),
-                invocations: before.as_ref().map_or(0, |step| step.invocations) + 1,
-                ..OpenStep::default()
+                ..OpenStep::after(before.as_ref(), resumed.is_some())
             };
             // The book has the text already when an earlier call for the step saw the same.
             if before.and_then(|step| step.state) != opened.state {

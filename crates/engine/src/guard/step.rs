@@ -85,11 +85,32 @@ impl OpenStep {
         self.agent_id.is_some() || self.base.is_some()
     }
 
+    /// What a step has from an earlier call for it. What an earlier try changed is still the step's to answer for, and
+    /// whoever worked for it before is still bound by it.
+    pub(super) fn after(before: Option<&OpenStep>, same_agent: bool) -> OpenStep {
+        let Some(before) = before else { return OpenStep { invocations: 1, ..OpenStep::default() } };
+        let earlier = before.tool_use_id.clone().filter(|_| !same_agent);
+        let calls = before.calls.iter().cloned().chain(earlier);
+        let agents = before.agents.iter().cloned().chain(before.agent_id.clone());
+        OpenStep {
+            calls: calls.take(CALLS_MAX).collect(),
+            agents: agents.take(CALLS_MAX).collect(),
+            base: before.base.clone(),
+            usage: before.usage,
+            turns: before.turns,
+            invocations: before.invocations + 1,
+            ..OpenStep::default()
+        }
+    }
+
     /// How people call it.
     pub fn in_words(&self) -> String {
         format!("step {} ({})", self.task_id, self.step_file)
     }
 }
+
+/// How many calls and agents are remembered for a step.
+pub(super) const CALLS_MAX: usize = 1_000;
 
 pub(super) const PREFIX: &str = "step:";
 
