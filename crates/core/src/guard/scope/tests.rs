@@ -163,6 +163,7 @@ fn e_82_each_way_out_is_named() {
         [
             "Unexpected modification: src/a.rs (moved from lib/a.rs, which may not be touched)",
             "Unexpected modification: src/link (a link to ../../etc, which is outside of what is allowed)",
+            "Unexpected modification: src/inner (a link to ../docs, which is outside of what is allowed)",
             "Unexpected modification: run.sh (only its mode changed)",
             "Unexpected modification: tool (a binary file that git does not know)",
             "Unexpected modification: secrets",
