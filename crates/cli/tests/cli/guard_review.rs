@@ -155,3 +155,20 @@ fn ds_30_open_work_does_not_get_out_through_a_linked_worktree() {
     guarded.sub_stop(AGENT).passes();
     guarded.sh("cd ../beside && git commit --quiet -m Out").exits(0);
 }
+
+// Reconciliation: at a commit and by `doctor`, too, before any stop was seen.
+#[test]
+fn sub_agents_and_files_that_nobody_accounts_for_are_found_at_a_commit_and_by_doctor() {
+    let guarded = Guarded::new().with_git_hooks().at_work();
+    guarded.env.run(&["doctor"]).says("none of them held");
+    guarded.env.file("other.rs", "x\n");
+    guarded.env.run(&["doctor"]).exits(1).says("Unexpected modification: other.rs");
+    std::fs::remove_file(guarded.env.path("other.rs")).unwrap();
+    let folder = guarded.transcript().with_extension("").join("subagents");
+    std::fs::create_dir_all(&folder).unwrap();
+    std::fs::write(folder.join("agent-ghost1.meta.json"), "{\"toolUseId\": \"toolu_ghost\"}").unwrap();
+    guarded.env.run(&["doctor"]).exits(1).says("Sub-agent ghost1 was started without any hook seeing it");
+    guarded.all_done();
+    guarded.git(&["add", "--all"]);
+    guarded.git(&["commit", "--message=Out"]).exits(1).says("Sub-agent ghost1 was started without any hook");
+}

@@ -20,6 +20,7 @@ use super::evidence;
 use super::reconcile;
 use super::rules::Rules;
 use super::scope;
+use super::state;
 use super::step::LastStop;
 use super::step::OpenStep;
 
@@ -108,12 +109,23 @@ impl Guard<'_> {
                 add(&mut verdict, judged(rules, &one.state).errors);
                 add(&mut verdict, one.refused.clone());
                 add(&mut verdict, stop_errors(open));
+                add(&mut verdict, reconcile::sentences(self.project, open)?);
                 add(&mut verdict, open.holds.clone());
                 add(&mut verdict, self.scope_errors(rules, open, &one.state)?);
             }
             if verdict.passed() { gate.passed.push(verdict) } else { gate.failed.push(verdict) }
         }
         Ok(gate)
+    }
+
+    /// What is not accounted for in an open step: sub-agents that no hook saw, and files outside of its patterns.
+    pub fn unaccounted(&mut self, open: &OpenStep) -> Result<Vec<String>, GuardError> {
+        let rules = Rules::read(self.project)?;
+        let mut found = reconcile::sentences(self.project, open)?;
+        if let Ok(loaded) = state::load(self.project, &rules, &open.step_file, Some(&open.task_id))? {
+            found.extend(self.scope_errors(&rules, open, &loaded.state)?);
+        }
+        Ok(found)
     }
 
     /// What lies outside of the step's patterns. Once its agent has ended, only what was its doing counts: a person's

@@ -233,6 +233,7 @@ impl Guard<'_> {
                 origin: examined.origin.clone(),
                 opened: desk.now,
                 session,
+                transcript: event.transcript_path.clone(),
                 tool_use_id: resumed
                     .map_or_else(|| call.id.map(str::to_owned), |step| step.tool_use_id.clone()),
                 agent_id: call.to.map(str::to_owned),

@@ -10,6 +10,7 @@ use seriatim_core::guard::transcript::Scan;
 use super::GuardError;
 use super::project::Project;
 use super::sightings;
+use super::step::OpenStep;
 use super::transcript;
 
 /// What is said about such a sub-agent.
@@ -30,7 +31,17 @@ pub(super) fn is_sentence(error: &str) -> bool {
 /// The sub-agents of a session that nobody accounts for.
 pub(super) fn unseen(project: &Project, event: &Event) -> Result<Vec<String>, GuardError> {
     let Some(path) = event.transcript_path.as_deref() else { return Ok(vec![]) };
-    let session = event.session_id.as_deref();
+    unseen_in(project, event.session_id.as_deref(), path)
+}
+
+/// What is said about the sub-agents in a step's session that nobody accounts for.
+pub(super) fn sentences(project: &Project, step: &OpenStep) -> Result<Vec<String>, GuardError> {
+    let Some(path) = step.transcript.as_deref() else { return Ok(vec![]) };
+    let found = unseen_in(project, step.session.as_deref(), path)?;
+    Ok(found.iter().map(|id| sentence(id)).collect())
+}
+
+fn unseen_in(project: &Project, session: Option<&str>, path: &str) -> Result<Vec<String>, GuardError> {
     let seen = sightings::read(project, session)?;
     let mut scan = remembered(project, session);
     transcript::go_on(Path::new(path), &mut scan);

@@ -22,6 +22,8 @@ pub struct OpenStep {
     pub origin: String,
     pub opened: Utc,
     pub session: Option<String>,
+    /// The transcript of that session, in which sub-agents are looked for that no hook saw.
+    pub transcript: Option<String>,
     pub tool_use_id: Option<String>,
     /// Once it is known.
     pub agent_id: Option<String>,

@@ -164,7 +164,8 @@ pub(super) fn open_steps(health: &mut Health, project: &Project) {
     if !project.state_dir().is_dir() {
         return;
     }
-    let steps = match Guard::new(project, now(), &make_redactor).steps() {
+    let mut guard = Guard::new(project, now(), &make_redactor);
+    let steps = match guard.steps() {
         Ok(steps) => steps,
         Err(error) => return health.bad(name, error.to_string(), "`seriatim verify` tells more"),
     };
@@ -175,6 +176,10 @@ pub(super) fn open_steps(health: &mut Health, project: &Project) {
                 "{} declares no allowed_file_patterns, so that it may change any file",
                 step.in_words()
             ));
+        }
+        match guard.unaccounted(step) {
+            Ok(found) => trouble.extend(found.iter().map(|what| format!("{}: {what}", step.in_words()))),
+            Err(error) => trouble.push(format!("{}: {error}", step.in_words())),
         }
         trouble.extend(step.holds.iter().map(|hold| format!("{} is held: {hold}", step.in_words())));
     }
