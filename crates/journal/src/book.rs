@@ -190,30 +190,7 @@ const SUBJECT: &str = ".";
 
 fn create(session: &Session<'_>, new: &NewRun) -> Result<RunRow, Error> {
     let run = NewRun { subject: SUBJECT.to_owned(), ..new.clone() };
-    session.execute(
-        "INSERT INTO run(name, flow, flow_version, title, subject, started, status, waiting_for, updated, entries,
-            head, token, holder, seal) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, '', ?6, 0, x'', 0, NULL, x'')",
-        params![
-            run.name,
-            run.flow,
-            run.flow_version,
-            run.title,
-            run.subject,
-            run.at.0,
-            Status::Suspended.byte()
-        ],
-    )?;
-    let mut row = RunRow {
-        id: RunRef(session.conn.last_insert_rowid()),
-        name: run.name.clone(),
-        status: Status::Suspended,
-        waiting_for: String::new(),
-        updated: run.at,
-        entries: 0,
-        head: Hash::ZERO,
-        token: 0,
-        holder: None,
-    };
+    let mut row = RunRow::insert(session, &run, Status::Suspended, None)?;
     row.store(session, &Tip::NONE, Status::Suspended)?;
     ledger::add(session, &row.name, &Tip::NONE, What::Begun, run.at, ledger::identity(&run))?;
     Ok(row)

@@ -3,8 +3,6 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use rusqlite::params;
-use seriatim_core::hash::Hash;
 use seriatim_core::time::Utc;
 
 use crate::append::add_entries;
@@ -155,31 +153,7 @@ fn create_one(
     if session.first("SELECT 1 FROM run WHERE name = ?1", [&run.name], |_| Ok(()))?.is_some() {
         return Err(Error::NameTaken { name: run.name.clone() });
     }
-    // The seal needs the row's number, which comes with the row.
-    session.execute(
-        "INSERT INTO run(name, flow, flow_version, title, subject, started, status, waiting_for, updated, entries,
-            head, token, holder, seal) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, '', ?6, 0, x'', 0, NULL, x'')",
-        params![
-            run.name,
-            run.flow,
-            run.flow_version,
-            run.title,
-            run.subject,
-            run.at.0,
-            Status::Running.byte()
-        ],
-    )?;
-    let mut row = RunRow {
-        id: RunRef(session.conn.last_insert_rowid()),
-        name: run.name.clone(),
-        status: Status::Running,
-        waiting_for: String::new(),
-        updated: run.at,
-        entries: 0,
-        head: Hash::ZERO,
-        token: 1,
-        holder: Some(holder.to_owned()),
-    };
+    let mut row = RunRow::insert(session, run, Status::Running, Some(holder))?;
     let mut tip = Tip::NONE;
     add_entries(session, &row, &mut tip, entries)?;
     row.store(session, &tip, Status::Running)?;

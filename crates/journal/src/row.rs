@@ -13,6 +13,7 @@ use crate::error::At;
 use crate::error::Error;
 use crate::flaw::Flaw;
 use crate::holder::HolderInfo;
+use crate::run::NewRun;
 use crate::run::RunRef;
 use crate::run::Status;
 use crate::seal::Seal;
@@ -69,6 +70,32 @@ impl Tip {
 }
 
 impl RunRow {
+    /// Makes the row of a new run, without any entry yet. It is sealed when it is stored for the first time.
+    pub(crate) fn insert(
+        session: &Session<'_>,
+        run: &NewRun,
+        status: Status,
+        holder: Option<&str>,
+    ) -> Result<RunRow, Error> {
+        // The seal needs the row's number, which comes with the row.
+        session.execute(
+            "INSERT INTO run(name, flow, flow_version, title, subject, started, status, waiting_for, updated, entries,
+                head, token, holder, seal) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, '', ?6, 0, x'', 0, NULL, x'')",
+            params![run.name, run.flow, run.flow_version, run.title, run.subject, run.at.0, status.byte()],
+        )?;
+        Ok(RunRow {
+            id: RunRef(session.conn.last_insert_rowid()),
+            name: run.name.clone(),
+            status,
+            waiting_for: String::new(),
+            updated: run.at,
+            entries: 0,
+            head: Hash::ZERO,
+            token: u64::from(holder.is_some()),
+            holder: holder.map(str::to_owned),
+        })
+    }
+
     /// The row of `run`, or what is wrong with it.
     pub(crate) fn read(session: &Session<'_>, run: RunRef) -> Result<Result<RunRow, Flaw>, Error> {
         let found = session
