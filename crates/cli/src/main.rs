@@ -13,6 +13,7 @@ mod progress;
 mod prompt;
 mod record;
 mod render;
+mod roadmaps;
 mod session;
 mod steps;
 mod templates;

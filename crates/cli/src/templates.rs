@@ -1,21 +1,15 @@
 //! The rules for prompts of the workspace: what is built in, with the project's own files over it.
 
-use std::collections::BTreeMap;
 use std::path::Path;
 use std::path::PathBuf;
 
-use seriatim_core::finding::Severity;
 use seriatim_core::prompt::Library;
 use seriatim_core::prompt::PhaseList;
 use seriatim_core::prompt::library::FOLDER;
 use seriatim_core::prompt::library::InFile;
-use seriatim_core::prompt::library::SCHEMA_FILE;
-use seriatim_core::prompt::library::SECTIONS_FILE;
-use seriatim_core::prompt::template::SUFFIX;
 use seriatim_core::roadmap::Schema;
-use seriatim_engine::hands::disk::Disk;
-use seriatim_engine::hands::files::Files;
-use seriatim_engine::hands::paths;
+use seriatim_engine::guard::templates;
+use seriatim_engine::guard::templates::OwnTemplates;
 
 use crate::args::Context;
 use crate::error::CommandError;
@@ -23,9 +17,6 @@ use crate::error::Result;
 use crate::render;
 use crate::workspace::CONFIG;
 use crate::workspace::Workspace;
-
-/// The largest template that is read.
-const READ_BYTES_MAX: u64 = 1 << 20;
 
 /// Where the project's templates are.
 #[derive(clap::Args, Debug)]
@@ -66,14 +57,12 @@ pub(crate) fn load(context: &Context, place: &Place) -> Result<Rules> {
 
 /// A path of the configuration, which has to stay inside the workspace.
 fn inside(workspace: &Workspace, path: &str) -> Result<PathBuf> {
-    let root = paths::Workspace::new(&workspace.root);
-    root.and_then(|root| root.resolve(path))
+    templates::inside(&workspace.root, path)
         .map_err(|e| CommandError::usage(format!("{CONFIG}: `{path}` cannot be used: {e}")))
 }
 
 fn own_phases(workspace: &Workspace, path: &str) -> Result<PhaseList> {
-    let file = inside(workspace, path)?;
-    let text = Disk.read(&file, READ_BYTES_MAX).and_then(|found| found.into_text(&file));
+    let text = templates::read_text(&inside(workspace, path)?);
     let text = text.map_err(|e| CommandError::usage(format!("{path} cannot be read: {e}")))?;
     Schema::parse(&text).map(|schema| PhaseList::from(&schema)).map_err(|findings| {
         render::findings::to_stderr(path, &text, &findings);
@@ -82,36 +71,17 @@ fn own_phases(workspace: &Workspace, path: &str) -> Result<PhaseList> {
 }
 
 fn own_library(folder: &Path) -> Result<Library> {
-    let files = read(folder)?;
-    let (library, findings) = Library::with(&files);
-    for InFile { file, finding } in &findings {
+    let own = OwnTemplates::read(folder)
+        .map_err(|e| CommandError::usage(format!("{} cannot be read: {e}", folder.display())))?;
+    for InFile { file, finding } in &own.findings {
         let shown = folder.join(file).display().to_string();
-        let text = files.get(file).map_or("", String::as_str);
+        let text = own.files.get(file).map_or("", String::as_str);
         render::findings::to_stderr(&shown, text, std::slice::from_ref(finding));
     }
-    let errors = findings.iter().filter(|found| found.finding.severity == Severity::Error).count();
-    if errors > 0 {
-        return Err(CommandError::usage(format!(
-            "the templates in {} have {errors} error(s)",
-            folder.display()
-        )));
-    }
-    Ok(library)
-}
-
-fn read(folder: &Path) -> Result<BTreeMap<String, String>> {
-    let cannot = |path: &Path, e: &dyn std::fmt::Display| {
-        CommandError::usage(format!("{} cannot be read: {e}", path.display()))
-    };
-    let mut files = BTreeMap::new();
-    for entry in std::fs::read_dir(folder).map_err(|e| cannot(folder, &e))? {
-        let entry = entry.map_err(|e| cannot(folder, &e))?;
-        let Ok(name) = entry.file_name().into_string() else { continue };
-        if name.ends_with(SUFFIX) || name == SCHEMA_FILE || name == SECTIONS_FILE {
-            let path = entry.path();
-            let text = Disk.read(&path, READ_BYTES_MAX).and_then(|found| found.into_text(&path));
-            files.insert(name, text.map_err(|e| cannot(&path, &e))?);
+    match own.errors().count() {
+        0 => Ok(own.library),
+        errors => {
+            Err(CommandError::usage(format!("the templates in {} have {errors} error(s)", folder.display())))
         }
     }
-    Ok(files)
 }

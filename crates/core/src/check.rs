@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use crate::action;
 use crate::action::lifecycle::Lifecycle;
 use crate::config;
 use crate::cycle::Automation;
@@ -147,6 +148,8 @@ fn text_findings(name: &str, kind: Option<Kind>, source: &doc::Source<'_>) -> Ve
         Some(Kind::Config) => moved(config::check(source.text), source.skipped),
         Some(Kind::Cycle) => moved(document::check(source.text), source.skipped),
         Some(Kind::AuditLog) => moved(roadmap::audit::check(source.text), source.skipped),
+        Some(Kind::Action) => moved(action::check_action(name, source.text), source.skipped),
+        Some(Kind::Role) => moved(action::RoleGuide::read(source.text).1, source.skipped),
         Some(Kind::Prompt) => moved(prompt::check_prompt(source.text), source.skipped),
         Some(Kind::Template) => moved(prompt::check_template(name, source.text), source.skipped),
         _ if source.text.trim().is_empty() => {
@@ -157,15 +160,24 @@ fn text_findings(name: &str, kind: Option<Kind>, source: &doc::Source<'_>) -> Ve
 }
 
 /// The documents of a roadmap have readers of their own: JSON among them is held to the rules of JSON, and drift is
-/// understood.
+/// understood. So have agent maps, whose placeholders are no YAML; a YAML file that is called an action is one of them.
 fn has_own_reader(kind: Kind) -> bool {
-    matches!(kind, Kind::Step | Kind::ExecutionStatus | Kind::Roadmap | Kind::ExecutionLogTdd)
+    matches!(
+        kind,
+        Kind::Step
+            | Kind::ExecutionStatus
+            | Kind::Roadmap
+            | Kind::ExecutionLogTdd
+            | Kind::AgentMap
+            | Kind::Action
+    )
 }
 
 fn read_findings(kind: Kind, name: &str, bytes: &[u8], limits: &Limits) -> Vec<Finding> {
     let check = match kind {
         Kind::Roadmap => roadmap::plan::check,
         Kind::ExecutionLogTdd => roadmap::log::check,
+        Kind::AgentMap | Kind::Action => action::check_map,
         _ => roadmap::document::check,
     };
     match doc::decode(bytes, limits) {

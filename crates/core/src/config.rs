@@ -146,6 +146,7 @@ pub struct Config {
     pub process: Process,
     pub cycle: Cycle,
     pub guard: Guard,
+    pub roadmap: Roadmap,
 }
 
 /// `[guard]`: what the guard of live sessions needs beyond its documents.
@@ -157,6 +158,39 @@ pub struct Guard {
     pub templates: Option<String>,
     /// After this time without news work counts as stale.
     pub stale_ms: Option<u64>,
+}
+
+/// `[roadmap]`: what the steps of roadmaps need beyond their documents.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Roadmap {
+    /// Whether an agent is called once for the whole step instead of once for each phase.
+    pub whole_steps: bool,
+    /// Whether finished work is pushed, once a person has approved it.
+    pub push: bool,
+    /// The program through which acceptance tests have to go.
+    pub entry_point: Option<String>,
+    /// The command that checks the tests by changing the code; `{files}` stands for its scope.
+    pub mutation: Vec<String>,
+    /// Whether a closing pass follows the last step.
+    pub finalize: bool,
+    /// Whether steps may still be named by the path of their files.
+    pub step_files: bool,
+    /// How many steps one agent may carry out at the same time.
+    pub concurrency: Option<u32>,
+}
+
+impl Default for Roadmap {
+    fn default() -> Roadmap {
+        Roadmap {
+            whole_steps: false,
+            push: false,
+            entry_point: None,
+            mutation: vec![],
+            finalize: true,
+            step_files: false,
+            concurrency: None,
+        }
+    }
 }
 
 /// `[cycle]`: what cycles need beyond their documents.

@@ -26,6 +26,7 @@ pub enum Kind {
     Cycle,
     Automation,
     Action,
+    AgentMap,
     Role,
     Lifecycle,
     Prompt,
@@ -34,7 +35,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    pub const ALL: [Kind; 18] = [
+    pub const ALL: [Kind; 19] = [
         Kind::ProcessDefinition,
         Kind::ProcessInstance,
         Kind::ExecutionLog,
@@ -48,6 +49,7 @@ impl Kind {
         Kind::Cycle,
         Kind::Automation,
         Kind::Action,
+        Kind::AgentMap,
         Kind::Role,
         Kind::Lifecycle,
         Kind::Prompt,
@@ -71,6 +73,7 @@ impl Kind {
             Kind::Cycle => "cycle",
             Kind::Automation => "automation",
             Kind::Action => "action",
+            Kind::AgentMap => "agent-map",
             Kind::Role => "role",
             Kind::Lifecycle => "lifecycle",
             Kind::Prompt => "prompt",
@@ -165,7 +168,7 @@ fn of_tree(root: &Node) -> Option<Kind> {
         () if is_roadmap(root) => Kind::Roadmap,
         () if is_tracker(root) => Kind::ExecutionStatus,
         () if has("roadmap") || has("phases") || (has("project_id") && has("steps")) => Kind::Roadmap,
-        () if has("actions") && has("agents") => Kind::Action,
+        () if has("actions") && (has("agents") || has("roles")) => Kind::AgentMap,
         () if has("observer") => Kind::Observation,
         () if has("actor") && (has("outcome") || has("decision")) => Kind::Decision,
         () if has("steps") && root.get("information_composition").is_some() => Kind::ProcessDefinition,
@@ -191,6 +194,10 @@ fn of_text(name: &str, text: &str) -> Option<Kind> {
 
 /// A document that cannot be read still shows by its first keys what it was meant to be.
 fn of_broken_yaml(text: &str) -> Option<Kind> {
+    // A map with placeholders is no YAML to the letter, and is read all the same.
+    if ["agents:", "actions:"].iter().all(|key| text.lines().any(|line| line.trim_end() == *key)) {
+        return Some(Kind::AgentMap);
+    }
     text.lines().find_map(|line| match line.trim_end() {
         "definition:" => Some(Kind::ProcessDefinition),
         "instance:" => Some(Kind::ProcessInstance),
@@ -241,7 +248,8 @@ fn of_name(name: &str) -> Option<Kind> {
         () if stem == "execution-log" => Kind::ExecutionLogTdd,
         () if stem.starts_with("audit-") && extension(file) == "log" => Kind::AuditLog,
         () if stem == "lifecycle-stage" => Kind::Lifecycle,
-        () if stem == "agent-map" => Kind::Action,
+        () if stem == "agent-map" => Kind::AgentMap,
+        () if name.contains("agents/actions/") && file.ends_with(".md") => Kind::Action,
         () if stem.eq_ignore_ascii_case("SETUP_AUTOMATION") && is_yaml(file) => Kind::Automation,
         () if stem.starts_with("current_cycle") || stem.contains("_cycle-") => Kind::Cycle,
         () if file.ends_with(SUFFIX) => Kind::Template,

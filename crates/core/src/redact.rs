@@ -5,6 +5,7 @@
 //! `[redacted:...]`, which holds nothing that JSON would have to escape: valid JSON stays valid JSON.
 
 mod json;
+mod literals;
 mod shapes;
 
 use std::borrow::Cow;
@@ -14,8 +15,7 @@ use std::sync::LazyLock;
 
 use regex::bytes::Regex;
 
-/// Shorter values are words of everyday texts more often than secrets.
-const SECRET_LEN_MIN: usize = 8;
+use literals::Literals;
 
 /// A pattern that matches its own replacement's surroundings could go on for ever; each pass needs a new match.
 const PASSES_MAX: usize = 8;
@@ -37,8 +37,7 @@ pub struct Redactor {
 #[derive(Debug)]
 struct Rules {
     shapes: shapes::Shapes,
-    /// All literal values in one expression, longest first, each also in its JSON-escaped form.
-    secrets: Option<Regex>,
+    secrets: Literals,
     patterns: Vec<Regex>,
 }
 
@@ -66,9 +65,15 @@ pub fn known_shapes(text: &str) -> Vec<KnownShape> {
 
 /// Whether the name of an environment variable says that its value is a secret.
 pub fn names_a_secret(variable: &str) -> bool {
-    let name = variable.to_ascii_uppercase();
-    ["SECRET", "TOKEN", "PASSWORD", "PASSWD"].iter().any(|word| name.contains(word))
-        || name.split('_').any(|segment| segment.ends_with("KEY") || segment.ends_with("KEYS"))
+    let has = |word: &str| {
+        variable.as_bytes().windows(word.len()).any(|part| part.eq_ignore_ascii_case(word.as_bytes()))
+    };
+    let ends = |segment: &str, word: &str| {
+        let end = segment.len().checked_sub(word.len()).and_then(|at| segment.as_bytes().get(at..));
+        end.is_some_and(|end| end.eq_ignore_ascii_case(word.as_bytes()))
+    };
+    ["SECRET", "TOKEN", "PASSWORD", "PASSWD"].into_iter().any(has)
+        || variable.split('_').any(|segment| ends(segment, "KEY") || ends(segment, "KEYS"))
 }
 
 impl Redactor {
@@ -76,7 +81,7 @@ impl Redactor {
     pub fn new(patterns: &[String], secrets: &[String]) -> Result<Redactor, BadPattern> {
         let rules = Rules {
             shapes: shapes::Shapes::new(),
-            secrets: literal_secrets(secrets).as_deref().map(expression).transpose()?,
+            secrets: Literals::new(secrets),
             patterns: patterns.iter().map(|pattern| expression(pattern)).collect::<Result<_, _>>()?,
         };
         Ok(Redactor { rules: Arc::new(rules) })
@@ -126,27 +131,20 @@ impl Rules {
         // A pattern may be anchored to the start of a string, which only the long way finds.
         !self.patterns.is_empty()
             || self.shapes.may_match(bytes)
-            || self.secrets.as_ref().is_some_and(|secrets| secrets.is_match(bytes))
+            || self.secrets.find_in(bytes).next().is_some()
             || json::has_disguise(bytes)
     }
 
     fn is_secret(&self, number: &[u8]) -> bool {
-        self.secrets.as_ref().is_some_and(|secrets| secrets.is_match(number))
+        self.secrets.find_in(number).next().is_some()
             || self.patterns.iter().any(|pattern| pattern.find(number).is_some_and(|found| !found.is_empty()))
     }
 
     /// The cleaned text, or nothing when it is clean already.
     fn clean_text(&self, text: &[u8]) -> Option<Vec<u8>> {
         self.rewrite(text, &|text| {
-            let mut hits = Vec::new();
-            if let Some(secrets) = &self.secrets {
-                hits.extend(
-                    secrets.find_iter(text).map(|found| Hit {
-                        range: json::whole_escapes(text, found.range()),
-                        label: "secret",
-                    }),
-                );
-            }
+            let secret = |range| Hit { range: json::whole_escapes(text, range), label: "secret" };
+            let mut hits: Vec<Hit<'_>> = self.secrets.find_in(text).map(secret).collect();
             hits.extend(self.shapes.hits(text));
             for pattern in &self.patterns {
                 hits.extend(
@@ -228,24 +226,6 @@ fn replace(text: &[u8], mut hits: Vec<Hit<'_>>, marks: &[Range<usize>]) -> Optio
     }
     out.extend_from_slice(&text[done..]);
     changed.then_some(out)
-}
-
-/// One expression for all literal values; the longest come first, so that none leaves its tail behind.
-fn literal_secrets(secrets: &[String]) -> Option<String> {
-    let mut forms: Vec<String> = Vec::new();
-    for secret in secrets.iter().map(|secret| secret.trim()) {
-        if secret.chars().count() < SECRET_LEN_MIN {
-            continue;
-        }
-        forms.push(secret.to_owned());
-        forms.push(json::escaped(secret));
-    }
-    forms.sort_by(|a, b| b.len().cmp(&a.len()).then(a.cmp(b)));
-    forms.dedup();
-    if forms.is_empty() {
-        return None;
-    }
-    Some(forms.iter().map(|form| regex::escape(form)).collect::<Vec<_>>().join("|"))
 }
 
 #[cfg(test)]

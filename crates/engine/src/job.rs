@@ -1,7 +1,9 @@
 //! A job: one request of one run, handed to the hands after it is in the journal.
 
+use seriatim_core::report::Brief;
 use seriatim_core::time::Utc;
 use seriatim_flows::Request;
+use seriatim_flows::request::Assignment;
 use seriatim_journal::RunRef;
 
 /// Which call of which run.
@@ -9,6 +11,21 @@ use seriatim_journal::RunRef;
 pub struct Address {
     pub run: RunRef,
     pub key: String,
+}
+
+/// Which work an agent was called for.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CallOf {
+    pub step: String,
+    pub role: String,
+    pub phase: String,
+}
+
+impl CallOf {
+    pub fn new(assignment: &Assignment) -> CallOf {
+        let Brief { step, role, .. } = &assignment.brief;
+        CallOf { step: step.clone(), role: role.clone(), phase: assignment.phase.clone() }
+    }
 }
 
 /// Work for the hands. They are idempotent by run and key.
@@ -20,8 +37,8 @@ pub struct Job {
     pub request: Request,
     /// When the request was journalled.
     pub at: Utc,
-    /// Step and role of the agent calls that this run made before, in order, without those that were cut off.
-    pub earlier: Vec<(String, String)>,
+    /// The agent calls that this run made before, in order, without those that were cut off.
+    pub earlier: Vec<CallOf>,
 }
 
 impl Job {

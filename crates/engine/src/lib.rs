@@ -13,6 +13,7 @@ mod ids;
 pub mod job;
 pub mod listen;
 pub mod perform;
+mod records;
 mod repository;
 pub mod schedule;
 pub mod sim;

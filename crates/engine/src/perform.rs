@@ -17,10 +17,12 @@ use seriatim_flows::request::EditFile;
 use seriatim_flows::request::Edited;
 use seriatim_flows::request::Expect;
 use seriatim_flows::request::Ran;
+use seriatim_flows::request::StateCall;
 use seriatim_flows::request::Text;
 use seriatim_flows::request::WriteFile;
 
 use crate::agents;
+use crate::agents::command::found_from;
 use crate::condition;
 use crate::copies;
 use crate::hands::clock::Clock;
@@ -39,6 +41,7 @@ use crate::hands::process::Watch;
 use crate::hands::process::environment;
 use crate::ids;
 use crate::job::Job;
+use crate::records;
 use crate::repository;
 
 /// Documents and state files larger than this are not read.
@@ -79,6 +82,8 @@ pub fn perform(hands: &Hands, job: &Job, watch: &dyn Watch) -> Result<Vec<u8>, S
         Request::Look { paths } => Ok(json(&paths.iter().map(|p| is_there(hands, p)).collect::<Vec<_>>())),
         Request::Survey(wanted) => Ok(json(&repository::survey(hands, wanted))),
         Request::Git(call) => outcome(repository::perform(hands, job, call)),
+        Request::State(StateCall::Recall { path, step }) => Ok(json(&records::recall(hands, path, step))),
+        Request::State(StateCall::Save(save)) => outcome(records::save(hands, job, save)),
         Request::Compute(wanted) => Ok(json(&condition::compute(wanted))),
         Request::Now => Ok(json(&hands.clock.now())),
         Request::Snapshot { scope } => outcome(copies::take(hands, job, scope)),
@@ -224,7 +229,11 @@ fn exec(hands: &Hands, job: &Job, command: &Command, watch: &dyn Watch) -> Resul
     let cwd = hands.workspace.resolve(cwd).map_err(|e| file_failure(&e))?;
     let mut names: Vec<&str> = DEFAULT_ENVIRONMENT.to_vec();
     names.extend(command.env.iter().map(String::as_str));
-    let mut spawn = Spawn::new(command.argv.clone(), cwd, job.marker());
+    let argv = match command.cwd.is_empty() {
+        true => command.argv.clone(),
+        false => found_from(hands, &command.argv, &cwd),
+    };
+    let mut spawn = Spawn::new(argv, cwd, job.marker());
     spawn.env = environment(&names);
     spawn.stdin = if command.stdin.is_empty() {
         Input::Nothing

@@ -1,27 +1,34 @@
 //! What flows ask of the repository and the tree, through the hands.
 
+mod trees;
+
 use serde::Serialize;
 use serde_json::Value;
 use seriatim_core::cycle::leaks;
 use seriatim_core::failure::Class;
 use seriatim_core::failure::Failure;
+use seriatim_core::hash::Hash;
 use seriatim_flows::request::Delivered;
 use seriatim_flows::request::Delivery;
 use seriatim_flows::request::Difference;
 use seriatim_flows::request::FileChange;
 use seriatim_flows::request::GitCall;
 use seriatim_flows::request::How;
+use seriatim_flows::request::Shown;
 use seriatim_flows::request::Stand;
 use seriatim_flows::request::Survey;
 use seriatim_flows::request::Surveyed;
+use seriatim_flows::request::Text;
 
 use crate::hands::files;
 use crate::hands::git::Change;
 use crate::hands::git::Commit;
 use crate::hands::git::Git;
 use crate::hands::git::GitError;
+use crate::hands::paths::Workspace;
 use crate::job::Job;
 use crate::perform::Hands;
+use crate::perform::file_failure;
 
 /// Where our own index and objects lie.
 const PRIVATE: &str = ".seriatim/git";
@@ -34,6 +41,16 @@ const COUNTED_BYTES_MAX: u64 = 16 << 20;
 
 fn git(hands: &Hands) -> Git<'_> {
     Git::new(hands.processes.as_ref(), hands.files.as_ref(), hands.workspace.clone(), PRIVATE)
+}
+
+/// The repository as it is seen from a working tree; an empty name means the workspace.
+fn git_at<'h>(hands: &'h Hands, tree: &str) -> Result<Git<'h>, Failure> {
+    if tree.is_empty() {
+        return Ok(git(hands));
+    }
+    let place = hands.workspace.resolve(tree).map_err(|e| file_failure(&e))?;
+    let workspace = Workspace::new(&place).map_err(|e| file_failure(&e))?;
+    Ok(Git::new(hands.processes.as_ref(), hands.files.as_ref(), workspace, PRIVATE))
 }
 
 fn failure(error: GitError) -> Failure {
@@ -49,11 +66,25 @@ fn failure(error: GitError) -> Failure {
 /// Performs a call on the repository; the outcome is of the type that the call has.
 pub(crate) fn perform(hands: &Hands, job: &Job, call: &GitCall) -> Result<Value, Failure> {
     match call {
-        GitCall::Stand => stand(&git(hands)).map(value).map_err(failure),
-        GitCall::Changes { since, apart, limit_bytes } => {
-            changes(&git(hands), since, apart, *limit_bytes).map(value).map_err(failure)
+        GitCall::Stand { tree } => stand(&git_at(hands, tree)?).map(value).map_err(failure),
+        GitCall::Changes { since, apart, limit_bytes, tree } => {
+            changes(&git_at(hands, tree)?, since, apart, *limit_bytes).map(value).map_err(failure)
         }
         GitCall::Deliver(delivery) => deliver(&git(hands), job, delivery).map(value),
+        GitCall::Show { at, paths, tree } => {
+            let git = git_at(hands, tree)?;
+            Ok(value(paths.iter().map(|path| shown(&git, at, path)).collect::<Shown>()))
+        }
+        GitCall::Between { from, to, tree } => {
+            let found = git_at(hands, tree)?.changes_between(from.as_deref(), to).map_err(failure)?;
+            Ok(value(found.into_iter().map(change).collect::<Vec<_>>()))
+        }
+        GitCall::Commit(checkpoint) => trees::commit(hands, job, checkpoint).map(value),
+        GitCall::OpenTree { tree, branch, base } => trees::open(hands, tree, branch, base).map(value),
+        GitCall::CloseTree { tree, branch, merged } => trees::close(hands, tree, branch, *merged).map(value),
+        GitCall::CatchUp { tree, message } => trees::catch_up(hands, tree, message).map(value),
+        GitCall::Advance { branch } => git(hands).fast_forward(branch).map(value).map_err(failure),
+        GitCall::Push => trees::push(hands).map(value),
     }
 }
 
@@ -93,6 +124,11 @@ fn changes(git: &Git<'_>, since: &str, apart: &[String], limit_bytes: u64) -> Re
     let files = counted.into_iter().cloned().map(change).collect();
     let waived = leaks::waived(&whole.text).iter().map(ToString::to_string).collect();
     Ok(Difference { files, diff: whole.text[..end].to_owned(), cut, leaks, waived })
+}
+
+fn shown(git: &Git<'_>, at: &str, path: &str) -> Option<Text> {
+    let text = git.text_at(at, path)?;
+    Some(Text { hash: Hash::of(text.as_bytes()), text })
 }
 
 /// Whether a path is one of those apart, or below one that ends in `/`.

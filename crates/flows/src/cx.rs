@@ -33,9 +33,12 @@ use crate::request::GitCall;
 use crate::request::Ran;
 use crate::request::ReadFile;
 use crate::request::Request;
+use crate::request::Save;
+use crate::request::Saved;
 use crate::request::SetField;
 use crate::request::Signal;
 use crate::request::Stand;
+use crate::request::StateCall;
 use crate::request::Survey;
 use crate::request::Surveyed;
 use crate::request::Text;
@@ -150,17 +153,34 @@ impl Cx {
 
     /// Where the repository stands.
     pub async fn stand(&self) -> Done<Stand> {
-        self.call(Request::Git(GitCall::Stand)).await
+        self.call(Request::Git(GitCall::Stand { tree: String::new() })).await
     }
 
     /// What differs between a tree and the files as they are, without those `apart`.
     pub async fn changes(&self, since: &str, apart: Vec<String>, limit_bytes: u64) -> Done<Difference> {
-        self.call(Request::Git(GitCall::Changes { since: since.to_owned(), apart, limit_bytes })).await
+        let (since, tree) = (since.to_owned(), String::new());
+        self.call(Request::Git(GitCall::Changes { since, apart, limit_bytes, tree })).await
     }
 
     /// Commits, merges or pushes what was approved.
     pub async fn deliver(&self, delivery: Delivery) -> Done<Delivered> {
         self.call(Request::Git(GitCall::Deliver(delivery))).await
+    }
+
+    /// Something else of the repository; the outcome is of the type that the call has.
+    pub async fn git<T: DeserializeOwned>(&self, call: GitCall) -> Done<T> {
+        self.call(Request::Git(call)).await
+    }
+
+    /// Writes a step of a roadmap as it shall stand.
+    pub async fn save(&self, save: Save) -> Done<Saved> {
+        self.call(Request::State(StateCall::Save(Box::new(save)))).await
+    }
+
+    /// What an earlier run left about a step of a roadmap.
+    pub async fn recall(&self, path: &str, step: &str) -> Value {
+        let (path, step) = (path.to_owned(), step.to_owned());
+        self.call(Request::State(StateCall::Recall { path, step })).await
     }
 
     /// Computes conditions over some facts.

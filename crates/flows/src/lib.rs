@@ -14,6 +14,7 @@ pub mod process;
 pub mod registry;
 pub mod rehearsal;
 pub mod request;
+pub mod roadmap;
 mod run;
 
 pub use cx::Cx;

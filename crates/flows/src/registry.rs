@@ -16,6 +16,7 @@ use crate::Cx;
 use crate::cycle;
 use crate::process;
 use crate::rehearsal;
+use crate::roadmap;
 
 /// How a run ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -98,6 +99,13 @@ static FLOWS: &[Flow] = &[
         start: |cx, input| Box::pin(cycle::cycle(cx, input)),
         cancelled: |cx, input| Box::pin(cycle::cancelled(cx, input)),
         projector: cycle::projector,
+    },
+    Flow {
+        name: "roadmap",
+        version: 1,
+        start: |cx, input| Box::pin(roadmap::roadmap(cx, input)),
+        cancelled: |cx, input| Box::pin(roadmap::cancelled(cx, input)),
+        projector: roadmap::projector,
     },
     Flow {
         name: "rehearsal",

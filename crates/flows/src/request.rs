@@ -3,6 +3,9 @@
 //! Formats are promises: the hash of a request is taken over its JSON, so a field that is added later must be
 //! left out of the JSON when it has its default, or runs that wait today could not be continued tomorrow.
 
+mod git;
+mod state;
+
 use std::collections::BTreeMap;
 
 use serde::Deserialize;
@@ -13,6 +16,9 @@ use seriatim_core::hash::Hash;
 use seriatim_core::question::Question;
 use seriatim_core::report::Brief;
 use seriatim_core::time::Utc;
+
+pub use git::*;
+pub use state::*;
 
 /// What a flow asks of the world.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -36,6 +42,8 @@ pub enum Request {
     Survey(Survey),
     /// Something of the repository.
     Git(GitCall),
+    /// Something of the state files of a roadmap.
+    State(StateCall),
     /// Conditions in CEL over some facts.
     Compute(Conditions),
     /// The time.
@@ -81,6 +89,7 @@ impl Request {
             Request::Look { .. } => "look",
             Request::Survey(_) => "survey",
             Request::Git(_) => "git",
+            Request::State(_) => "state",
             Request::Compute(_) => "compute",
             Request::Now => "now",
             Request::Sleep { .. } => "sleep",
@@ -116,6 +125,15 @@ pub struct Assignment {
     /// Forbidden commands, as regular expressions: what the agent's output shows of them is told beside its report.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub forbidden: Vec<String>,
+    /// Where the agent works, relative to the workspace; empty means its root.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub cwd: String,
+    /// The phase of the step that this is about.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub phase: String,
+    /// Nobody is started: a live session takes the assignment and hands its report in.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub attach: bool,
 }
 
 /// Where a report carries the forbidden commands that the agent's output shows.
@@ -239,95 +257,6 @@ pub struct Surveyed {
     pub folders: Vec<Vec<String>>,
     /// Lines of each file that was asked for; nothing where it is not there or not text.
     pub files: Vec<Option<u64>>,
-}
-
-/// What is asked of the repository.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "git", rename_all = "snake_case")]
-pub enum GitCall {
-    /// Where it stands.
-    Stand,
-    /// What differs between a tree or commit and the files as they are.
-    /// Paths in `apart` do not count: those that end in `/` with all that is below them.
-    Changes {
-        since: String,
-        #[serde(default, skip_serializing_if = "Vec::is_empty")]
-        apart: Vec<String>,
-        limit_bytes: u64,
-    },
-    /// Brings work where it belongs. The tree must be the one that was approved.
-    Deliver(Delivery),
-}
-
-/// Where a repository stands.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Stand {
-    pub head: Option<String>,
-    pub branch: Option<String>,
-    /// The tree that the files as they are would make.
-    pub tree: String,
-    pub remote: Option<String>,
-}
-
-/// One file that differs.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct FileChange {
-    pub path: String,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub old_path: Option<String>,
-    pub kind: String,
-    pub added: u64,
-    pub deleted: u64,
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub binary: bool,
-}
-
-/// What differs, with the text of the difference as far as it fits.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Difference {
-    pub files: Vec<FileChange>,
-    pub diff: String,
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub cut: bool,
-    /// Credentials that the change brings in, by place and kind. They are found in the diff as it is, since in what a
-    /// flow sees of it they are redacted.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub leaks: Vec<String>,
-    /// Those that a comment on their line declares to be none.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub waived: Vec<String>,
-}
-
-/// How work is brought home.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum How {
-    Commit,
-    Merge,
-    Squash,
-}
-
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Delivery {
-    pub how: How,
-    pub message: String,
-    pub trailers: Vec<(String, String)>,
-    pub paths: Vec<String>,
-    /// The tree that was approved.
-    pub tree: String,
-    /// Folders of the engine's own papers, which may differ from it.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub apart: Vec<String>,
-    /// The branch for a merge.
-    pub branch: String,
-    pub push: bool,
-}
-
-/// What became of it.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Delivered {
-    pub commit: String,
-    pub pushed: bool,
 }
 
 /// Conditions to compute, and what they are about.

@@ -2,6 +2,7 @@
 
 use std::cell::Cell;
 use std::fs;
+use std::io::ErrorKind;
 use std::path::Path;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -28,7 +29,7 @@ const BUSY_WAIT: Duration = Duration::from_secs(5);
 const CACHE_KIB: u32 = 4_096;
 
 /// A log that short-lived processes leave behind is emptied when it is longer than this.
-const LOG_BYTES_MAX: u64 = 256 << 10;
+const LOG_BYTES_MAX: u64 = 128 << 10;
 
 /// More than the statements there are.
 const STATEMENTS_MAX: usize = 64;
@@ -79,6 +80,7 @@ impl Store {
             Some(conn) => conn,
             None => create_or_migrate(&path, &lock, mode)?,
         };
+        keep_new_log(dir, &path)?;
         Ok(Store::with(conn, dir, path, Some(lock), redactor, mode))
     }
 
@@ -89,7 +91,7 @@ impl Store {
             Ok(found) if found.len() > 0 => {}
             // A file without content is one that another process is about to fill.
             Ok(_) => return Ok(None),
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(error).at(&path),
         }
         let (conn, found) = match connect(&path, Mode::Reader).and_then(|conn| inspected(conn, &path)) {
@@ -181,6 +183,13 @@ impl Store {
         conn.close().map_err(|(_, error)| error).at(&path)
     }
 
+    /// Ends the use of the store by a process that ends itself at once: the kernel closes and frees all there is, and
+    /// needs no time for it.
+    pub fn leave(self) {
+        let Store { conn, .. } = self;
+        std::mem::forget(conn);
+    }
+
     /// Empties the write-ahead log once it is long. Whoever opens the store when nobody else has it open reads all of
     /// the log first, and with short-lived processes that is everybody.
     pub(crate) fn settle(&self) {
@@ -224,7 +233,10 @@ impl Store {
         // Whatever is written now may be about them; an append has them with it.
         self.standings = Standings::default();
         if self.in_doubt {
-            self.conn = connect(&self.path, self.mode)?;
+            let conn = connect(&self.path, self.mode)?;
+            schema::inspect(&conn, &self.path)?;
+            keep_new_log(&self.dir, &self.path)?;
+            self.conn = conn;
             self.in_doubt = false;
         }
         let session = Session { conn: &self.conn, path: &self.path };
@@ -265,7 +277,24 @@ fn create_or_migrate(path: &Path, lock: &WriterLock, mode: Mode) -> Result<Conne
         conn.query_row("PRAGMA journal_mode = WAL", [], |_| Ok(())).at(path)?;
     }
     schema::migrate(&conn, path, found)?;
+    // The files may be new, and have something in them already.
+    sync_folder(path.parent().unwrap_or(path))?;
     Ok(conn)
+}
+
+/// Makes sure that a new write-ahead log is found again after a crash. Only an empty log can be new: nobody writes to
+/// one before this was done, and nobody takes it away from a connection that has read. SQLite itself would do it for
+/// every connection that writes, which costs a short-lived process as much as its only commit.
+fn keep_new_log(dir: &Path, path: &Path) -> Result<(), Error> {
+    if log_is_empty(path) { sync_folder(dir) } else { Ok(()) }
+}
+
+fn sync_folder(dir: &Path) -> Result<(), Error> {
+    match fs::File::open(dir).and_then(|folder| folder.sync_all()) {
+        // Not every file system knows that of a folder; then there is nothing to be done.
+        Err(error) if matches!(error.kind(), ErrorKind::InvalidInput | ErrorKind::Unsupported) => Ok(()),
+        done => done.at(dir),
+    }
 }
 
 fn connect(path: &Path, mode: Mode) -> Result<Connection, Error> {
@@ -282,10 +311,11 @@ fn connect(path: &Path, mode: Mode) -> Result<Connection, Error> {
     if mode != Mode::Reader {
         // What is deleted is overwritten: an erased body leaves no copy in the unused part of a page.
         conn.execute_batch("PRAGMA synchronous = FULL; PRAGMA secure_delete = ON").at(path)?;
-        conn.execute_batch(&format!("PRAGMA cache_size = -{CACHE_KIB}")).at(path)?;
     }
-    if mode == Mode::Hook {
-        conn.query_row("PRAGMA wal_autocheckpoint = 0", [], |_| Ok(())).at(path)?;
+    match mode {
+        Mode::Writer => conn.execute_batch(&format!("PRAGMA cache_size = -{CACHE_KIB}")).at(path)?,
+        Mode::Hook => conn.query_row("PRAGMA wal_autocheckpoint = 0", [], |_| Ok(())).at(path)?,
+        Mode::Reader => {}
     }
     Ok(conn)
 }

@@ -37,12 +37,12 @@ pub(crate) fn run(context: &Context, command: &CommitGate) -> Result<Exit> {
         return Ok(Exit::Good);
     };
     let gate = judge(context, &project, command);
-    let (passed, reasons) = match &gate {
-        Ok(gate) => (gate.lets_pass(), gate.reasons()),
+    let (passed, reasons, advice) = match &gate {
+        Ok(gate) => (gate.lets_pass(), gate.reasons(), gate.advice()),
         // Never a silent pass.
-        Err(error) => (false, vec![error.message.clone()]),
+        Err(error) => (false, vec![error.message.clone()], vec![]),
     };
-    context.ui.document(&json!({"passed": passed, "guarded": true, "reasons": reasons}));
+    context.ui.document(&json!({"passed": passed, "guarded": true, "reasons": reasons, "advice": advice}));
     if passed {
         return Ok(Exit::Good);
     }
@@ -51,7 +51,10 @@ pub(crate) fn run(context: &Context, command: &CommitGate) -> Result<Exit> {
     for reason in &reasons {
         context.ui.note(format!("- {reason}"));
     }
-    context.ui.note("Finish or fail what is open, or see `seriatim guard status`.".to_owned());
+    for advice in &advice {
+        context.ui.note(advice.clone());
+    }
+    context.ui.note("`seriatim guard status` shows what is open.".to_owned());
     Ok(Exit::NotGood)
 }
 

@@ -13,6 +13,7 @@ use seriatim_engine::guard;
 use crate::args::Context;
 use crate::error::Result;
 use crate::exit::Exit;
+use crate::guard::parse_client;
 use crate::workspace::make_redactor;
 use crate::workspace::now;
 
@@ -22,13 +23,13 @@ use crate::workspace::now;
 #[derive(clap::Args, Debug)]
 pub(crate) struct Hook {
     /// The client that calls: claude, codex or gemini; told from the event when left out
-    #[arg(long, value_name = "NAME")]
-    client: Option<String>,
+    #[arg(long, value_name = "NAME", value_parser = parse_client)]
+    client: Option<Client>,
 }
 
 /// Never reached: `main` answers hooks before anything else is set up. It is here for the help.
 pub(crate) fn run(_context: &Context, command: &Hook) -> Result<Exit> {
-    let code = answer(command.client.as_deref());
+    let code = answer(command.client);
     Ok(if code == 0 { Exit::Good } else { Exit::Usage })
 }
 
@@ -42,14 +43,15 @@ pub(crate) fn fast(arguments: impl Iterator<Item = OsString>) -> Option<ExitCode
             other => client = Some(other.strip_prefix("--client=")?.to_owned()),
         }
     }
-    if client.as_deref().is_some_and(|name| Client::from_name(name).is_none()) {
-        return None;
-    }
-    Some(ExitCode::from(answer(client.as_deref())))
+    // A name that nobody knows is left to the parser, which says so.
+    let client = match client {
+        Some(name) => Some(Client::from_name(&name)?),
+        None => None,
+    };
+    Some(ExitCode::from(answer(client)))
 }
 
-fn answer(client: Option<&str>) -> u8 {
-    let client = client.and_then(Client::from_name);
+fn answer(client: Option<Client>) -> u8 {
     let mut payload = Vec::new();
     let read = std::io::stdin().lock().take(PAYLOAD_BYTES_MAX as u64 + 1).read_to_end(&mut payload);
     let answer = match (read, std::env::current_dir()) {

@@ -145,7 +145,8 @@ impl What {
 }
 
 pub(crate) fn run(context: &Context, command: &Phase) -> Result<Exit> {
-    let workspace = Workspace::open(&context.ui, context.workspace.as_deref())?;
+    let root = Project::home(&Workspace::find(context.workspace.as_deref())?);
+    let workspace = Workspace::open(&context.ui, Some(&root))?;
     let project = Project { root: workspace.root.clone() };
     let mut guard = Guard::new(&project, now(), &make_redactor);
     let Some((which, change)) = command.act.change() else {

@@ -82,7 +82,7 @@ pub(crate) fn run(context: &Context, workspace: &Workspace) -> Result<Exit> {
     let project = Project { root: workspace.root.clone() };
     let mut guard = Guard::new(&project, now(), &make_redactor);
     let (open, finished) = match workspace.state().join("journal.db").exists() {
-        true => (known(guard.steps())?, known(guard.finished())?),
+        true => (open_steps(&mut guard)?, known(guard.finished())?),
         false => (vec![], vec![]),
     };
     let mut rows = vec![];
@@ -108,6 +108,15 @@ pub(crate) fn run(context: &Context, workspace: &Workspace) -> Result<Exit> {
     context.ui.document(&document);
     tell(context, &document);
     Ok(Exit::Good)
+}
+
+/// The open steps, each with all that holds it: sub-agents that no hook saw are found here as at a stop.
+fn open_steps(guard: &mut Guard<'_>) -> Result<Vec<OpenStep>> {
+    let mut steps = known(guard.steps())?;
+    for step in &mut steps {
+        step.holds = guard.held_by(step).map_err(|error| CommandError::usage(error.to_string()))?;
+    }
+    Ok(steps)
 }
 
 fn known(

@@ -20,7 +20,7 @@ use crate::workspace::now;
 #[derive(clap::Args, Debug)]
 pub(crate) struct Watchdog {
     /// After how many minutes work counts as stale; 30 unless [guard] stale says otherwise
-    #[arg(long, value_name = "MINUTES")]
+    #[arg(long, value_name = "MINUTES", value_parser = clap::value_parser!(u64).range(1..))]
     minutes: Option<u64>,
 }
 

@@ -11,6 +11,7 @@ pub(crate) mod install;
 mod plan;
 mod program;
 pub(crate) mod status;
+mod switches;
 #[cfg(test)]
 mod tests;
 pub(crate) mod uninstall;

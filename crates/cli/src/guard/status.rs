@@ -19,6 +19,7 @@ use super::git_hooks::NAMES;
 use super::git_hooks::Place;
 use super::plan::Marked;
 use super::plan::named;
+use super::switches;
 use crate::ui::Tone;
 use crate::ui::Ui;
 use crate::ui::tone;
@@ -43,6 +44,8 @@ struct ClientHooks {
     settings: String,
     /// Or why the file cannot be read.
     found: Result<Vec<Presence>, String>,
+    /// What switches all of them off, one sentence each.
+    off: Vec<String>,
 }
 
 impl ClientHooks {
@@ -51,11 +54,12 @@ impl ClientHooks {
         let found = Settings::read(root, &settings)
             .map_err(|error| error.message)
             .and_then(|file| file.present(client).map_err(|error| error.to_string()));
-        ClientHooks { client, settings, found }
+        ClientHooks { client, settings, found, off: switches::off(root, installed) }
     }
 
     fn is_whole(&self) -> bool {
-        self.found.as_ref().is_ok_and(|hooks| hooks.iter().all(|hook| hook.state == State::There))
+        let all = |hooks: &Vec<Presence>| hooks.iter().all(|hook| hook.state == State::There);
+        self.off.is_empty() && self.found.as_ref().is_ok_and(all)
     }
 
     fn document(&self) -> Value {
@@ -64,7 +68,7 @@ impl ClientHooks {
             Ok(hooks) => hooks.iter().map(hook).collect(),
             Err(error) => json!({"error": error}),
         };
-        json!({"client": self.client, "settings": self.settings, "hooks": hooks})
+        json!({"client": self.client, "settings": self.settings, "hooks": hooks, "switched_off": self.off})
     }
 
     fn in_words(&self) -> String {
@@ -94,7 +98,7 @@ impl Status {
         // A project without a book has nothing open; one whose book cannot be read is the doctor's business.
         let project = Project { root: root.to_owned() };
         let steps = if guarded && root.join(crate::workspace::STATE).join("journal.db").exists() {
-            Guard::new(&project, now(), &make_redactor).steps().unwrap_or_default()
+            open_steps(&mut Guard::new(&project, now(), &make_redactor))
         } else {
             vec![]
         };
@@ -146,6 +150,7 @@ impl Status {
         }
         for hooks in &self.clients {
             ui.say(format!("{:<8} {}: {}", hooks.client.name(), hooks.settings, hooks.in_words()));
+            hooks.off.iter().for_each(|off| ui.say(format!("{:<8} {off}: the client asks nobody", "")));
         }
         match &self.git {
             Some(hooks) => {
@@ -160,6 +165,17 @@ impl Status {
             step.holds.iter().for_each(|hold| ui.say(format!("{:<8} held: {hold}", "")));
         }
     }
+}
+
+/// The open steps, each with all that holds it.
+fn open_steps(guard: &mut Guard<'_>) -> Vec<OpenStep> {
+    let mut steps = guard.steps().unwrap_or_default();
+    for step in &mut steps {
+        if let Ok(held) = guard.held_by(step) {
+            step.holds = held;
+        }
+    }
+    steps
 }
 
 fn word(state: State) -> &'static str {

@@ -9,6 +9,7 @@ use std::process::Command;
 use serde_json::Value;
 use serde_json::json;
 
+use crate::phases::FOURTEEN;
 use crate::support::Env;
 use crate::support::Output;
 
@@ -19,23 +20,6 @@ pub(crate) const SESSION: &str = "s1";
 pub(crate) const AGENT: &str = "a1";
 pub(crate) const CALL: &str = "toolu_1";
 
-/// The fourteen phases of the first generation.
-pub(crate) const FOURTEEN: [&str; 14] = [
-    "PREPARE",
-    "RED_ACCEPTANCE",
-    "RED_UNIT",
-    "GREEN_UNIT",
-    "CHECK_ACCEPTANCE",
-    "GREEN_ACCEPTANCE",
-    "REVIEW",
-    "REFACTOR_L1",
-    "REFACTOR_L2",
-    "REFACTOR_L3",
-    "REFACTOR_L4",
-    "POST_REFACTOR_REVIEW",
-    "FINAL_VALIDATE",
-    "COMMIT",
-];
 /// The three phases of the newest, for tests in which the number does not matter.
 pub(crate) const THREE: [&str; 3] = ["RED", "GREEN", "COMMIT"];
 

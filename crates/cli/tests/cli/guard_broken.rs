@@ -106,8 +106,8 @@ fn ds_33_older_clients_that_say_less_are_understood() {
     old("PreToolUse", json!({"tool_name": "Task", "tool_input": {"prompt": prompt}})).passes();
     old("SubagentStart", json!({})).passes();
     assert_eq!(guarded.status(), "IN_PROGRESS");
-    // Without an id nobody knows whose stop it is; the transcript tells, else the end of the conversation does.
-    old("SubagentStop", json!({})).passes();
+    // Without an id nobody knows whose stop it is; the transcript tells, else the only step at work is meant.
+    holds(&old("SubagentStop", json!({})).blocked(), &["Phase RED NOT_EXECUTED"]);
     let path = guarded.agent_transcript("x", &prompt);
     holds(
         &old("SubagentStop", json!({"agent_transcript_path": path})).blocked(),
@@ -119,6 +119,8 @@ fn ds_33_older_clients_that_say_less_are_understood() {
 #[test]
 fn ds_35_ids_that_are_missing_or_foreign_touch_nothing() {
     let guarded = Guarded::new().at_work();
+    // Another call is open, so that any of them may come from it.
+    guarded.spawn_as("toolu_2", json!({"prompt": "Look around"}), json!({})).passes();
     for event in [
         json!({"agent_id": "foreign"}),
         json!({"agent_id": ""}),

@@ -4,12 +4,12 @@ use serde_json::Value;
 use serde_json::json;
 
 use crate::guard::AGENT;
-use crate::guard::FOURTEEN;
 use crate::guard::Guarded;
 use crate::guard::STEP;
 use crate::guard::THREE;
 use crate::guard::holds;
 use crate::guard::step;
+use crate::phases::FOURTEEN;
 
 fn commits(guarded: &Guarded) -> usize {
     guarded.git(&["rev-list", "--all", "--count"]).exits(0).stdout.trim().parse().unwrap()

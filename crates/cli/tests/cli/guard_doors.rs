@@ -8,12 +8,12 @@ use serde_json::json;
 use crate::guard::AGENT;
 use crate::guard::BARE;
 use crate::guard::CALL;
-use crate::guard::FOURTEEN;
 use crate::guard::Guarded;
 use crate::guard::STEP;
 use crate::guard::THREE;
 use crate::guard::holds;
 use crate::guard::step;
+use crate::phases::FOURTEEN;
 
 // DS-74, DS-22.
 #[test]

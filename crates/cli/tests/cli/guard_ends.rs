@@ -141,10 +141,6 @@ fn ds_70_a_background_agent_that_is_gone_without_a_word_is_judged_when_the_conve
     let guarded = in_background();
     let reason = guarded.stop(json!({"background_tasks": []})).blocked();
     holds(&reason, &["step 01-01", "Phase RED NOT_EXECUTED"]);
-    // What was called and never began holds nobody.
-    let guarded = Guarded::new();
-    guarded.spawn(&guarded.prompt()).passes();
-    guarded.stop(json!({"background_tasks": []})).passes();
     // And an end of the session is the end of all that works in it.
     let guarded = in_background();
     guarded.send("SessionEnd", json!({"reason": "other"})).passes();

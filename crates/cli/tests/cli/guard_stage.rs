@@ -8,6 +8,7 @@ use std::path::Path;
 use std::path::PathBuf;
 use std::process::Command;
 
+use crate::phases::FOURTEEN;
 use crate::support::Env;
 use crate::support::Output;
 
@@ -140,23 +141,7 @@ fn which(tool: &str) -> Option<PathBuf> {
 
 /// A step whose phases are all open.
 pub(crate) fn open_step() -> String {
-    let names = [
-        "PREPARE",
-        "RED_ACCEPTANCE",
-        "RED_UNIT",
-        "GREEN_UNIT",
-        "CHECK_ACCEPTANCE",
-        "GREEN_ACCEPTANCE",
-        "REVIEW",
-        "REFACTOR_L1",
-        "REFACTOR_L2",
-        "REFACTOR_L3",
-        "REFACTOR_L4",
-        "POST_REFACTOR_REVIEW",
-        "FINAL_VALIDATE",
-        "COMMIT",
-    ];
-    let phases: Vec<serde_json::Value> = names
+    let phases: Vec<serde_json::Value> = FOURTEEN
         .iter()
         .map(|name| serde_json::json!({"phase_name": name, "status": "NOT_EXECUTED", "outcome": null}))
         .collect();

@@ -5,11 +5,11 @@ use serde_json::json;
 
 use crate::guard::AGENT;
 use crate::guard::CALL;
-use crate::guard::FOURTEEN;
 use crate::guard::Guarded;
 use crate::guard::STEP;
 use crate::guard::holds;
 use crate::guard::step;
+use crate::phases::FOURTEEN;
 
 fn phase(step: &mut Value, index: usize) -> &mut Value {
     &mut step["tdd_cycle"]["phase_execution_log"][index]
@@ -213,6 +213,9 @@ fn ds_37_e_74_an_agent_without_a_step_stops_as_it_likes() {
         let path = guarded.agent_transcript(agent, &text);
         guarded.send("SubagentStop", json!({"agent_id": agent, "agent_transcript_path": path})).passes();
     }
+    for agent in ["b3", "b4"] {
+        guarded.sub_start(agent).passes();
+    }
     guarded
         .send("SubagentStop", json!({"agent_id": "b3", "agent_transcript_path": "/nowhere.jsonl"}))
         .passes();
@@ -312,7 +315,9 @@ fn ds_97_the_gates_of_the_project_are_run_when_a_step_is_said_to_be_done() {
     guarded.env.run(&["commit-gate"]).exits(1).says("G6: `tests` is red");
     guarded.env.file("src/greet.sh", "echo good morning\n");
     guarded.sub_stop(AGENT).passes();
-    holds(&guarded.last("SUBAGENT_STOP_VALIDATION")["warnings"].to_string(), &["G6: `tests` is green"]);
+    let validated = guarded.last("SUBAGENT_STOP_VALIDATION");
+    assert_eq!(validated["evidence"], json!([{"gate": "tests", "result": "green", "detail": ""}]));
+    assert_eq!((&validated["status"], &validated["warnings"]), (&json!("success"), &json!([])));
     guarded.env.run(&["commit-gate"]).exits(0);
 }
 

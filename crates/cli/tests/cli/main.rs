@@ -29,6 +29,8 @@ mod examples;
 #[cfg(test)]
 mod guard;
 #[cfg(test)]
+mod guard_apart;
+#[cfg(test)]
 mod guard_broken;
 #[cfg(test)]
 mod guard_commit;
@@ -39,7 +41,11 @@ mod guard_doors;
 #[cfg(test)]
 mod guard_ends;
 #[cfg(test)]
+mod guard_gates;
+#[cfg(test)]
 mod guard_hooks;
+#[cfg(test)]
+mod guard_live;
 #[cfg(test)]
 mod guard_phases;
 #[cfg(test)]
@@ -54,6 +60,9 @@ mod guard_stage;
 mod guard_stops;
 #[cfg(test)]
 mod guard_summary;
+#[cfg(test)]
+#[path = "../shared/phases.rs"]
+mod phases;
 #[cfg(test)]
 mod process;
 #[cfg(test)]

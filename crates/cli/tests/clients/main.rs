@@ -16,6 +16,9 @@ mod codex_guard;
 #[cfg(test)]
 mod model;
 #[cfg(test)]
+#[path = "../shared/phases.rs"]
+mod phases;
+#[cfg(test)]
 mod plugin;
 #[cfg(test)]
 mod project;

@@ -7,29 +7,13 @@ use crate::model::Ask;
 use crate::model::script::Line;
 use crate::model::script::Reply;
 use crate::model::script::call;
+use crate::phases::FOURTEEN;
 use crate::stage::Stage;
 
 pub(crate) const STEP: &str = "docs/feature/greeting/steps/01-01.json";
 
 /// Hooks run although nobody has looked at them and said that they may.
 pub(crate) const TRUSTED: [&str; 1] = ["--dangerously-bypass-hook-trust"];
-
-pub(crate) const PHASES: [&str; 14] = [
-    "PREPARE",
-    "RED_ACCEPTANCE",
-    "RED_UNIT",
-    "GREEN_UNIT",
-    "CHECK_ACCEPTANCE",
-    "GREEN_ACCEPTANCE",
-    "REVIEW",
-    "REFACTOR_L1",
-    "REFACTOR_L2",
-    "REFACTOR_L3",
-    "REFACTOR_L4",
-    "POST_REFACTOR_REVIEW",
-    "FINAL_VALIDATE",
-    "COMMIT",
-];
 
 /// The sections that [`incomplete`] leaves out.
 pub(crate) const LEFT_OUT: [&str; 6] = [
@@ -105,7 +89,7 @@ fn step() -> Value {
             "allowed_file_patterns": ["src/**", "tests/**"],
         },
         "state": {"status": "TODO", "assigned_to": null, "started_at": null, "completed_at": null},
-        "tdd_cycle": {"phase_execution_log": PHASES.iter().enumerate().map(phase).collect::<Vec<_>>()},
+        "tdd_cycle": {"phase_execution_log": FOURTEEN.iter().enumerate().map(phase).collect::<Vec<_>>()},
     })
 }
 
@@ -123,7 +107,7 @@ pub(crate) fn record_all() -> String {
     format!(
         "set -e; for phase in {}; do seriatim phase start 01-01 $phase; \
          seriatim phase done 01-01 $phase --outcome PASS --note seen; done",
-        PHASES.join(" ")
+        FOURTEEN.join(" ")
     )
 }
 

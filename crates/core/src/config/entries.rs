@@ -21,6 +21,7 @@ use super::Gate;
 use super::Guard;
 use super::Kind;
 use super::Process;
+use super::Roadmap;
 use super::kebab;
 use super::reader::Found;
 use super::reader::Reader;
@@ -57,6 +58,7 @@ pub(super) fn config(reader: &mut Reader<'_>, table: &DeTable<'_>) -> Config {
             "process" => config.process = process(reader, &section),
             "cycle" => config.cycle = cycle(reader, &section),
             "guard" => config.guard = guard(reader, &section),
+            "roadmap" => config.roadmap = roadmap(reader, &section),
             // The rooms of the dialects read these themselves.
             _ => {}
         }
@@ -281,6 +283,36 @@ fn compiles(
 fn cycle(reader: &mut Reader<'_>, section: &Section<'_>) -> Cycle {
     reader.only(section, &["alert"]);
     Cycle { alert: reader.argv(section, "alert").unwrap_or_default() }
+}
+
+fn roadmap(reader: &mut Reader<'_>, section: &Section<'_>) -> Roadmap {
+    reader
+        .only(section, &["call", "push", "entry_point", "mutation", "finalize", "step_files", "concurrency"]);
+    let default = Roadmap::default();
+    Roadmap {
+        whole_steps: call(reader, section),
+        push: reader.flag(section, "push").unwrap_or(default.push),
+        entry_point: reader.text(section, "entry_point").map(|path| path.value),
+        mutation: reader.argv(section, "mutation").unwrap_or_default(),
+        finalize: reader.flag(section, "finalize").unwrap_or(default.finalize),
+        step_files: reader.flag(section, "step_files").unwrap_or(default.step_files),
+        concurrency: reader.whole(section, "concurrency", 1),
+    }
+}
+
+/// Whether an agent is called once for a whole step.
+fn call(reader: &mut Reader<'_>, section: &Section<'_>) -> bool {
+    let Some(Found { value, span }) = reader.text(section, "call") else { return false };
+    match value.as_str() {
+        "phase" => false,
+        "step" => true,
+        other => {
+            let message = format!("unknown word `{other}` for `call` in {}", section.label);
+            let help = "\"phase\" for one call per phase, \"step\" for one per step";
+            reader.error("unknown-value", &span, message, Some(help.to_owned()));
+            false
+        }
+    }
 }
 
 fn guard(reader: &mut Reader<'_>, section: &Section<'_>) -> Guard {

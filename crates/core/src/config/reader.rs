@@ -219,6 +219,18 @@ impl<'t> Reader<'t> {
         fitting
     }
 
+    /// Yes or no.
+    pub(super) fn flag(&mut self, section: &Section<'_>, key: &str) -> Option<bool> {
+        let value = section.table.get(key)?;
+        match value.get_ref() {
+            DeValue::Boolean(flag) => Some(*flag),
+            _ => {
+                self.wrong_type(section, key, value, "true or false");
+                None
+            }
+        }
+    }
+
     /// A finite number, with or without decimals.
     pub(super) fn number(&mut self, section: &Section<'_>, key: &str) -> Option<Found<f64>> {
         let value = section.table.get(key)?;

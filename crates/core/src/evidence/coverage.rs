@@ -76,6 +76,11 @@ pub fn by_pattern(output: &str, pattern: &Regex) -> Option<Coverage> {
     percent(found.as_str()).map(Coverage::Percent)
 }
 
+/// The same with the pattern as it is written in a configuration, which was checked when that was read.
+pub fn by_expression(output: &str, expression: &str) -> Option<Coverage> {
+    by_pattern(output, &Regex::new(expression).ok()?)
+}
+
 /// The value in what a tool printed: coverage.py, jest and vitest, llvm-cov, tarpaulin, go.
 pub fn in_output(output: &str) -> Option<Coverage> {
     table::read(&super::text::clean(output))

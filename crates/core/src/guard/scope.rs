@@ -230,3 +230,33 @@ pub fn is_sensitive(path: &str) -> bool {
         || parts.iter().any(|part| matches!(*part, ".claude" | ".seriatim"))
         || parts.windows(2).any(|pair| pair == [".git", "hooks"])
 }
+
+/// Folders below `.seriatim` in which only this program writes.
+const OUR_FOLDERS: [&str; 5] = ["bench", "git", "holders", "outputs", "snapshots"];
+/// Files there that only this program writes. The mark of the guard is none of them: nobody writes it in mid-step.
+const OUR_FILES: [&str; 7] = [
+    ".gitignore",
+    "journal.db",
+    "journal.db-journal",
+    "journal.db-shm",
+    "journal.db-wal",
+    "journal.lock",
+    "journal.next",
+];
+/// What files are called until they are whole.
+const UNFINISHED: &str = ".seriatim-tmp-";
+
+/// Whether a path, relative to the root of the project, is one that this program writes for itself. What else lies
+/// below `.seriatim` was put there by another hand.
+pub fn is_written_by_us(path: &str) -> bool {
+    let Some(inside) = path.strip_prefix(".seriatim/") else { return false };
+    match inside.split_once('/').unwrap_or((inside, "")) {
+        (folder, _) if OUR_FOLDERS.contains(&folder) => true,
+        ("guard", rest) => {
+            let name = rest.split('/').next().unwrap_or_default();
+            matches!(name, "seen" | "scans") || (name.starts_with("audit-") && name.ends_with(".log"))
+        }
+        (file, "") => OUR_FILES.contains(&file) || file.starts_with(UNFINISHED),
+        _ => false,
+    }
+}

@@ -9,6 +9,7 @@ use super::registry::Command;
 use super::registry::Registry;
 use super::sections::SectionSet;
 use super::sections::Sections;
+use super::standard;
 use super::template::SUFFIX;
 use super::template::Template;
 use super::template::stem;
@@ -40,13 +41,10 @@ pub const BUILT_IN: [(&str, &str); 8] = [
     ("split-steps.template.md", include_str!("templates/split-steps.template.md")),
 ];
 
-static STANDARD: LazyLock<Library> = LazyLock::new(|| {
-    let mut library = Library::default();
-    let files = BUILT_IN.map(|(name, text)| (name.to_owned(), text.to_owned()));
-    let rules = files.into_iter().filter(|(name, _)| !name.ends_with(SUFFIX));
-    // The tests hold that nothing is to be said about these files.
-    library.take_rules(&rules.collect());
-    library
+static STANDARD: LazyLock<Library> = LazyLock::new(|| Library {
+    sections: standard::sections(),
+    registry: standard::registry(),
+    templates: OnceLock::new(),
 });
 
 /// Everything that prompts are made from and held against.

@@ -16,6 +16,7 @@ pub mod registry;
 mod render;
 mod rules;
 pub mod sections;
+mod standard;
 mod standing;
 pub mod template;
 #[cfg(test)]

@@ -89,6 +89,9 @@ pub enum Reading {
     Unknown,
 }
 
+/// How a marker begins that a body quotes.
+const QUOTED: &str = "<!-- DES-";
+
 /// The head block of a prompt.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Head {
@@ -117,8 +120,12 @@ impl Head {
             if inside && !head.take(&line) {
                 inside = false;
                 head.end = line.start;
+                // Hardly any body quotes a marker, and one look at all of it is quicker than one at each line.
+                if !prompt.get(line.start..).is_some_and(|body| body.contains(QUOTED)) {
+                    break;
+                }
             }
-            if !inside && line.text.contains("<!-- DES-") {
+            if !inside && line.text.contains(QUOTED) {
                 head.found_in_body = Some(line.place());
                 break;
             }

@@ -1,5 +1,6 @@
 //! The rules of the validator, one function each.
 
+use std::cell::LazyCell;
 use std::collections::BTreeMap;
 use std::collections::BTreeSet;
 
@@ -297,7 +298,8 @@ pub(super) fn unfilled(held: &Held<'_>, report: &mut Report) {
     if !held.text.contains('{') {
         return;
     }
-    let known = held.standard.library.placeholders();
+    // Braces are usual in prompts, names in braces are not; and to know all names every template has to be read.
+    let known = LazyCell::new(|| held.standard.library.placeholders());
     let mut said = BTreeSet::new();
     for section in &held.outline.sections {
         let title = section.title.text;

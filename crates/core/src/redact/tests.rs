@@ -271,6 +271,25 @@ proptest! {
         prop_assert_eq!(redactor.clean_bytes(&cleaned), cleaned.as_slice());
     }
 
+    // The search by hand finds what an expression with the longest literals first would find.
+    #[test]
+    fn literals_are_found_as_an_expression_finds_them(
+        secrets in proptest::collection::vec("[ab]{8,10}", 0..4),
+        text in "[ab]{0,60}",
+    ) {
+        let mut longest_first = secrets.clone();
+        longest_first.sort_by_key(|secret| std::cmp::Reverse(secret.len()));
+        let expected: Vec<_> = match longest_first.is_empty() {
+            true => vec![],
+            false => {
+                let expression = regex::Regex::new(&longest_first.join("|")).unwrap();
+                expression.find_iter(&text).map(|found| found.range()).collect()
+            }
+        };
+        let literals = Literals::new(&secrets);
+        prop_assert_eq!(literals.find_in(text.as_bytes()).collect::<Vec<_>>(), expected);
+    }
+
     #[test]
     fn arbitrary_bytes_do_no_harm(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
         let redactor = configured();

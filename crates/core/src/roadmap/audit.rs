@@ -8,6 +8,8 @@ mod tests;
 
 use std::fmt;
 
+use serde::Deserialize;
+use serde::Serialize;
 use serde_json::Map;
 use serde_json::Value as Json;
 
@@ -19,7 +21,7 @@ use crate::finding::Place;
 use crate::time::Utc;
 
 /// What happened.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Happening {
     TaskInvocationStarted,
     TaskInvocationValidated,
@@ -100,7 +102,7 @@ impl fmt::Display for Happening {
 }
 
 /// One event, before it is written.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Event {
     pub at: Utc,
     pub happening: Happening,

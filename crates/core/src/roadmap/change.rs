@@ -3,6 +3,7 @@
 //! A change is refused whole or made whole. Phases follow one another; each is in progress before it is over
 //! (DS-91); and what was on record goes into the history before it is replaced.
 
+mod ending;
 mod import;
 mod refusal;
 #[cfg(test)]
@@ -12,6 +13,9 @@ use std::collections::BTreeMap;
 
 use serde_json::Value as Json;
 
+pub use self::ending::fail;
+pub use self::ending::rework;
+pub use self::ending::seek_review;
 pub use self::import::Imported;
 pub use self::import::import;
 pub use self::refusal::Refusal;
@@ -86,14 +90,21 @@ impl Change {
     }
 }
 
+/// What there is to do about a step that is finished.
+const FINISHED: &str = "it is finished, and what is still to be done needs a step of its own";
+
 /// A step after a change, and what goes on record.
 pub type Changed = (StepState, Vec<Event>);
 
 /// Makes one change.
 pub fn change(state: &StepState, schema: &Schema, change: &Change, now: Utc) -> Result<Changed, Refusal> {
-    let mut work = Work { state: state.clone(), schema, now, events: vec![] };
+    let mut work = Work { state: state.clone(), schema, now, by: change.by, events: vec![] };
     let at = work.find(&change.phase)?;
     plausible(change)?;
+    // DONE is final; a refusal that spoke of the phase would name a way out that there is not (K-05).
+    if state.status == StepStatus::Done {
+        work.set_to_work()?;
+    }
     match change.act {
         Act::Start => work.start(at)?,
         Act::Done => work.end(at, change)?,
@@ -122,6 +133,7 @@ struct Work<'s> {
     state: StepState,
     schema: &'s Schema,
     now: Utc,
+    by: By,
     events: Vec<Event>,
 }
 
@@ -185,6 +197,8 @@ impl Work<'_> {
         };
         match &self.state.status {
             StepStatus::InProgress => return Ok(()),
+            // The engine brings a step home that was found good.
+            StepStatus::InReview if self.by == By::Engine => return Ok(()),
             StepStatus::Todo | StepStatus::Retry | StepStatus::Rework => {
                 self.step_step(StepStatus::InProgress, "agent_starts", &none)?;
             }
@@ -202,7 +216,7 @@ impl Work<'_> {
             StepStatus::InReview => {
                 return Err(closed(&self.state, "wait for the review, or ask for rework"));
             }
-            StepStatus::Done => return Err(closed(&self.state, "it is finished")),
+            StepStatus::Done => return Err(closed(&self.state, FINISHED)),
             StepStatus::Unknown(_) => {
                 return Err(closed(&self.state, "correct the status in the state file first"));
             }
@@ -436,11 +450,16 @@ impl Work<'_> {
 
     /// When the last phase is over and all are valid, so is the step.
     fn close_step(&mut self) {
-        if self.state.status != StepStatus::InProgress || !self.state.all_phases_valid() {
+        let trigger = match self.state.status {
+            StepStatus::InProgress => "all_phases_complete",
+            StepStatus::InReview if self.by == By::Engine => "approve",
+            _ => return,
+        };
+        if !self.state.all_phases_valid() {
             return;
         }
         let valid = BTreeMap::from([(ALL_PHASES_VALID.to_owned(), Json::from(true))]);
-        if self.step_step(StepStatus::Done, "all_phases_complete", &valid).is_ok() {
+        if self.step_step(StepStatus::Done, trigger, &valid).is_ok() {
             self.state.completed_at = Some(self.now.seconds());
         }
     }

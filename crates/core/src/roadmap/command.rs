@@ -222,6 +222,13 @@ pub fn parse<S: AsRef<str>>(args: &[S], registry: &Registry) -> Result<Invocatio
     Ok(Invocation { agent: agent.to_owned(), target })
 }
 
+/// Reads the id of a project alone.
+pub fn project(given: &str) -> Result<String, Message> {
+    let project = unquoted(given);
+    check(Parameter::Project, project, &Registry::default())?;
+    Ok(project.to_owned())
+}
+
 /// Reads a whole line, with or without the name of the command at its head.
 pub fn parse_line(line: &str, registry: &Registry) -> Result<Invocation, Message> {
     let mut words = words(line);

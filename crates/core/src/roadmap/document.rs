@@ -3,6 +3,7 @@
 //! A step file (JSON) holds one step; an `execution-status.yaml` holds many. Both read into [`StepState`], and a
 //! changed state is written back as edits of the text: comments, unknown fields, order and indentation stay.
 
+mod amend;
 mod edit;
 mod json;
 mod record;
@@ -14,6 +15,7 @@ mod tracker;
 
 use serde_json::Value as Json;
 
+pub use self::amend::Record;
 use self::edit::AtPath;
 use self::edit::Draft;
 use super::phases::Schema;

@@ -4,7 +4,9 @@
 //! and times come in, new texts, events and findings go out.
 
 pub mod audit;
+pub mod brief;
 pub mod change;
+pub mod checklist;
 pub mod command;
 pub mod document;
 pub mod extract;
@@ -13,10 +15,13 @@ pub mod machines;
 pub mod migrate;
 pub mod phases;
 pub mod plan;
+pub mod proof;
+pub mod queue;
 pub mod result;
 pub mod skip;
 mod source;
 pub mod state;
+pub mod store;
 pub mod verdict;
 
 pub use document::Document;

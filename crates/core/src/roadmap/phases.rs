@@ -2,6 +2,7 @@
 //!
 //! A list of phases is data. Five generations are built in; a project may bring its own (K-01).
 
+mod generations;
 #[cfg(test)]
 mod tests;
 
@@ -43,26 +44,8 @@ pub struct Schema {
     pub phases: Vec<Phase>,
 }
 
-static BUILT_IN: LazyLock<Vec<Schema>> = LazyLock::new(|| {
-    [
-        include_str!("phases/v1.yaml"),
-        include_str!("phases/v2.yaml"),
-        include_str!("phases/v3.yaml"),
-        include_str!("phases/v4.yaml"),
-        include_str!("phases/v5.yaml"),
-    ]
-    .into_iter()
-    .filter_map(|text| Schema::parse(text).ok())
-    .collect()
-});
-
-static SEVEN: LazyLock<Schema> =
-    LazyLock::new(|| Schema::parse(include_str!("phases/v3.yaml")).unwrap_or_default());
-static FOURTEEN: LazyLock<Schema> =
-    LazyLock::new(|| Schema::parse(include_str!("phases/v1.yaml")).unwrap_or_default());
-
-/// How many phases the first generation has.
-const FOURTEEN_PHASES: usize = 14;
+static BUILT_IN: LazyLock<Vec<Schema>> = LazyLock::new(generations::all);
+static SEVEN: LazyLock<Schema> = LazyLock::new(generations::seven);
 
 /// What a phase list is called in messages.
 const WHAT: &str = "the phase schema";
@@ -130,12 +113,6 @@ impl Schema {
 
     /// The built-in generation that a file's phase names belong to; none where not one name is known.
     pub fn detect<'n>(names: impl IntoIterator<Item = &'n str>) -> Option<&'static Schema> {
-        let names: Vec<&str> = names.into_iter().collect();
-        // A file that has exactly the phases of a usual generation is of it; the others need not be read for that.
-        let usual = if names.len() == FOURTEEN_PHASES { &*FOURTEEN } else { &*SEVEN };
-        if usual.phases.len() == names.len() && usual.names().all(|name| names.contains(&name)) {
-            return Some(usual);
-        }
         Schema::detect_in(Schema::built_in(), names)
     }
 

@@ -5,6 +5,7 @@
 #[cfg(test)]
 mod tests;
 
+use serde::Deserialize;
 use serde::Serialize;
 use serde_json::Value as Json;
 
@@ -15,7 +16,7 @@ use crate::finding::Place;
 use crate::time::Utc;
 
 /// Where a step stands.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum StepStatus {
     Todo,
     InProgress,
@@ -68,7 +69,7 @@ impl StepStatus {
 }
 
 /// Where a phase stands.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum PhaseStatus {
     #[default]
     NotExecuted,
@@ -127,7 +128,7 @@ impl PhaseStatus {
 }
 
 /// How a phase ended.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Outcome {
     Pass,
     Fail,
@@ -156,7 +157,7 @@ impl Outcome {
 }
 
 /// What a test run counted.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TestResults {
     pub total: u64,
     pub passed: u64,
@@ -164,7 +165,8 @@ pub struct TestResults {
 }
 
 /// What is on record about a phase (DS-98).
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct PhaseRecord {
     pub name: String,
     pub index: usize,
@@ -183,6 +185,7 @@ pub struct PhaseRecord {
     /// Earlier tries, the oldest first, as they stood; never overwritten.
     pub history: Vec<Json>,
     /// Where it stands in its file.
+    #[serde(skip)]
     pub place: Option<Place>,
 }
 
@@ -258,7 +261,7 @@ fn number(value: f64) -> Json {
 }
 
 /// A step as it stands.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct StepState {
     /// The file it came from, as events name it.
     pub step_file: String,

@@ -3,6 +3,7 @@
 //! The sentences are contracts: people and programs look for them to the letter.
 
 mod commit;
+mod gates;
 mod recovery;
 mod stop;
 #[cfg(test)]
@@ -13,6 +14,10 @@ pub use commit::CommitVerdict;
 pub use commit::Level;
 pub use commit::commit;
 pub use commit::judged_commit;
+pub use gates::AT_STOP;
+pub use gates::Evidence;
+pub use gates::Ran;
+pub use gates::Shown;
 pub use recovery::FailureMode;
 pub use recovery::Recovered;
 pub use recovery::STALE_MINUTES;

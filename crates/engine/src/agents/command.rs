@@ -33,6 +33,7 @@ use crate::hands::process::environment;
 use crate::job::Job;
 use crate::perform::Hands;
 use crate::perform::Stuck;
+use crate::perform::file_failure;
 use crate::perform::lift;
 use crate::perform::remove_all;
 
@@ -71,6 +72,7 @@ pub(super) fn attempt(
     let result = lift(laid).map(|laid| {
         let brief = laid?;
         let mut spawn = spawn(hands, job, &brief, agent, argv, &desk);
+        place(hands, assignment, &mut spawn)?;
         if assignment.rehearsal {
             spawn.cwd.clone_from(&copy);
             spawn.env.push(("SERIATIM_TEST_MODE".to_owned(), "1".to_owned()));
@@ -87,6 +89,31 @@ pub(super) fn attempt(
     // The desk may hold what must not be kept (a token in a report): it is cleared whatever happened.
     let _ = remove_all(hands.files.as_ref(), &desk.folder);
     result
+}
+
+/// Puts the agent where it works, which is another working tree for branches that run side by side. A program or a
+/// script that only the workspace itself has is still found there.
+fn place(hands: &Hands, assignment: &Assignment, spawn: &mut Spawn) -> Result<(), Failure> {
+    if !assignment.phase.is_empty() {
+        spawn.env.push(("SERIATIM_PHASE".to_owned(), assignment.phase.clone()));
+    }
+    if assignment.cwd.is_empty() {
+        return Ok(());
+    }
+    spawn.cwd = hands.workspace.resolve(&assignment.cwd).map_err(|e| file_failure(&e))?;
+    spawn.argv = found_from(hands, &spawn.argv, &spawn.cwd);
+    Ok(())
+}
+
+/// The words of a command, with files of the workspace named in full where another working tree lacks them.
+pub(crate) fn found_from(hands: &Hands, argv: &[String], cwd: &Path) -> Vec<String> {
+    let is_file = |path: &Path| hands.files.look(path).is_ok_and(|found| found.is_some());
+    let word = |word: &String| {
+        let there = hands.workspace.root().join(word);
+        let only_there = !word.starts_with(['-', '/']) && is_file(&there) && !is_file(&cwd.join(word));
+        if only_there { there.to_string_lossy().into_owned() } else { word.clone() }
+    };
+    argv.iter().map(word).collect()
 }
 
 /// The time that an attempt has: the agent's, or less where the brief says so.

@@ -1,6 +1,6 @@
 //! Agents: judgement from outside, through one protocol.
 
-mod command;
+pub(crate) mod command;
 mod rehearsal;
 mod scripted;
 
@@ -23,6 +23,9 @@ use crate::hands::process::Watch;
 use crate::job::Job;
 use crate::perform::Hands;
 use crate::perform::Stuck;
+
+/// The choice by which a live session hands a report in.
+pub const REPORT: &str = "report";
 
 /// A report larger than this is not read.
 pub const REPORT_BYTES_MAX: usize = 4 << 20;
@@ -69,8 +72,38 @@ pub fn is_human(agent: Option<(&str, &Agent)>) -> bool {
     agent.is_some_and(|(_, a)| a.kind == Kind::Human)
 }
 
+/// What a live session sees that takes an assignment: the whole brief, and how to hand the report in.
+pub fn to_be_taken(assignment: &Assignment) -> Question {
+    let phase =
+        if assignment.phase.is_empty() { String::new() } else { format!(", phase {}", assignment.phase) };
+    Question {
+        header: assignment.title.clone(),
+        question: format!("Step {}{phase} is open. Who takes it?", assignment.brief.step),
+        why: "This run was started with --attach: a live session does the work and hands its report in."
+            .into(),
+        tried: assignment.brief.feedback.clone(),
+        details: assignment.brief.prompt.clone(),
+        options: vec![
+            Choice::new(REPORT, "Hand the report in", "seriatim report STEP FILE; the same checks follow.")
+                .with_text(),
+            Choice::new("failed", "It could not be done", "Your words are kept as the reason.").with_text(),
+        ],
+        free_text: true,
+        about: vec![],
+    }
+}
+
+/// What a report that was handed in means; sentences about what is wrong with it where it cannot be used.
+pub fn from_report(assignment: &Assignment, text: &str) -> Result<Result<Report, Failure>, Vec<String>> {
+    let report = seriatim_core::report::read(text.as_bytes(), &demand(assignment))?;
+    Ok(judge(report))
+}
+
 /// What a person sees who is the agent for a piece of work.
 pub fn as_question(assignment: &Assignment) -> Question {
+    if assignment.attach {
+        return to_be_taken(assignment);
+    }
     Question {
         header: assignment.title.clone(),
         question: format!("Please do this and say how it went: {}", assignment.title),
@@ -87,8 +120,14 @@ pub fn as_question(assignment: &Assignment) -> Question {
 }
 
 /// What a person's answer to [`as_question`] means.
-pub fn from_answer(answer: &Answer) -> Result<Report, Failure> {
+pub fn from_answer(assignment: &Assignment, answer: &Answer) -> Result<Report, Failure> {
     let text = answer.text.clone().unwrap_or_default();
+    if assignment.attach && answer.choice == REPORT {
+        return from_report(assignment, &text).unwrap_or_else(|problems| {
+            let message = format!("its report cannot be used: {}", problems.join("; "));
+            Err(Failure { feedback: problems, ..Failure::new(Class::Invalid, message) })
+        });
+    }
     if answer.choice == "failed" {
         return Err(Failure::new(Class::Contract, text));
     }

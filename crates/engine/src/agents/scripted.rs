@@ -1,5 +1,6 @@
 //! The `scripted` agent: answers from a file, for tests, demos and rehearsals. The same protocol without a process.
 
+use std::path::Path;
 use std::path::PathBuf;
 
 use serde_json::Value;
@@ -15,6 +16,7 @@ use super::demand;
 use super::judge;
 use super::rehearsal;
 use crate::hands::files::Write;
+use crate::job::CallOf;
 use crate::job::Job;
 use crate::perform::Hands;
 use crate::perform::Stuck;
@@ -27,6 +29,7 @@ const SCRIPT_BYTES_MAX: u64 = 16 << 20;
 struct Line {
     step: Option<String>,
     role: Option<String>,
+    phase: Option<String>,
     report: Value,
     write: Vec<(String, String)>,
     repeat: bool,
@@ -39,6 +42,7 @@ impl Line {
         Some(Line {
             step: text("step"),
             role: text("role"),
+            phase: text("phase"),
             report: node.get("report")?.to_json(),
             write: write
                 .as_object()
@@ -50,8 +54,9 @@ impl Line {
         })
     }
 
-    fn fits(&self, step: &str, role: &str) -> bool {
-        self.step.as_deref().is_none_or(|s| s == step) && self.role.as_deref().is_none_or(|r| r == role)
+    fn fits(&self, call: &CallOf) -> bool {
+        let same = |wanted: &Option<String>, given: &String| wanted.as_ref().is_none_or(|w| w == given);
+        same(&self.step, &call.step) && same(&self.role, &call.role) && same(&self.phase, &call.phase)
     }
 }
 
@@ -66,7 +71,7 @@ pub(super) fn attempt(
         Err(failure) => return Ok(Err(failure)),
     };
     for (name, text) in line.write.iter().filter(|_| !assignment.rehearsal) {
-        let target = hands.workspace.resolve(name);
+        let target = hands.workspace.resolve(Path::new(&assignment.cwd).join(name));
         let written = target.and_then(|path| hands.files.write(&path, text.as_bytes(), Write::REBUILDABLE));
         if let Err(failure) = lift(written)? {
             return Ok(Err(failure));
@@ -78,7 +83,8 @@ pub(super) fn attempt(
 /// The files that an attempt writes.
 pub(super) fn writes(hands: &Hands, job: &Job, assignment: &Assignment, script: &str) -> Vec<PathBuf> {
     let line = find(hands, job, assignment, script);
-    line.map(|line| line.write.into_iter().map(|(path, _)| path.into()).collect()).unwrap_or_default()
+    let at = Path::new(&assignment.cwd);
+    line.map(|line| line.write.into_iter().map(|(path, _)| at.join(path)).collect()).unwrap_or_default()
 }
 
 /// The line that this attempt is played from.
@@ -92,8 +98,7 @@ fn find(hands: &Hands, job: &Job, assignment: &Assignment, script: &str) -> Resu
     })?;
     let mut lines: Vec<Line> =
         document.root.as_seq().unwrap_or_default().iter().filter_map(Line::read).collect();
-    let brief = &assignment.brief;
-    match choose(&lines, &job.earlier, &brief.step, &brief.role) {
+    match choose(&lines, &job.earlier, &CallOf::new(assignment)) {
         Some(index) => Ok(lines.swap_remove(index)),
         None => {
             let what = format!("the script {script} has no line left for `{}`", assignment.title);
@@ -118,15 +123,15 @@ fn tell(assignment: &Assignment, line: &Line) -> Result<Report, Failure> {
 
 /// The first line that fits and is not used up. What earlier calls used follows from the calls themselves, so a
 /// later process comes to the same choice.
-fn choose(lines: &[Line], earlier: &[(String, String)], step: &str, role: &str) -> Option<usize> {
+fn choose(lines: &[Line], earlier: &[CallOf], call: &CallOf) -> Option<usize> {
     let mut used = vec![false; lines.len()];
-    let mut take = |step: &str, role: &str| {
-        let i = lines.iter().zip(&used).position(|(l, used)| !used && l.fits(step, role))?;
+    let mut take = |call: &CallOf| {
+        let i = lines.iter().zip(&used).position(|(l, used)| !used && l.fits(call))?;
         used[i] = !lines[i].repeat;
         Some(i)
     };
-    for (step, role) in earlier {
-        take(step, role);
+    for call in earlier {
+        take(call);
     }
-    take(step, role)
+    take(call)
 }

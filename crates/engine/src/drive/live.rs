@@ -27,6 +27,7 @@ use seriatim_journal::OpenKind;
 use seriatim_journal::Status;
 
 use crate::job::Address;
+use crate::job::CallOf;
 use crate::job::Job;
 use crate::perform::Stuck;
 
@@ -115,7 +116,7 @@ impl Live {
                 .iter()
                 .take(opened.calls_before)
                 .filter(|call| !call.cut_off)
-                .map(|call| (call.step.clone(), call.role.clone()))
+                .map(|call| call.call.clone())
                 .collect(),
         }
     }
@@ -325,16 +326,14 @@ pub(super) fn fact_data(request: &Request) -> Option<Value> {
 #[derive(Clone, Debug)]
 pub(super) struct AgentCall {
     key: String,
-    step: String,
-    role: String,
+    call: CallOf,
     /// The engine's own end cut it off: nothing came of it, so that the next call is in its place.
     cut_off: bool,
 }
 
 pub(super) fn note_agent(agents: &mut Vec<AgentCall>, key: &str, request: &Request) {
     if let Request::Agent(work) = request {
-        let (step, role) = (work.brief.step.clone(), work.brief.role.clone());
-        agents.push(AgentCall { key: key.to_owned(), step, role, cut_off: false });
+        agents.push(AgentCall { key: key.to_owned(), call: CallOf::new(work), cut_off: false });
     }
 }
 

@@ -88,7 +88,7 @@ impl Driver<'_> {
         let Some(opened) = live.open.get(key).filter(|o| o.place == Where::Parked) else { return false };
         let body = match &opened.request {
             Request::Ask(question) if question.digest() == answer.digest => serde_json::to_vec(&answer),
-            Request::Agent(_) => serde_json::to_vec(&agents::from_answer(&answer)),
+            Request::Agent(work) => serde_json::to_vec(&agents::from_answer(work, &answer)),
             _ => return false,
         };
         live.put(&self.door, key, body.unwrap_or_default(), now);

@@ -437,7 +437,8 @@ impl<'a> Driver<'a> {
 /// The question that a piece of work becomes when its agent is a person.
 fn human(config: &Config, request: &Request) -> Option<Question> {
     let Request::Agent(work) = request else { return None };
-    agents::is_human(config.agent(&work.agents)).then(|| agents::as_question(work))
+    let taken = work.attach || agents::is_human(config.agent(&work.agents));
+    taken.then(|| agents::as_question(work))
 }
 
 /// A mark of the engine's own.

@@ -3,6 +3,8 @@
 //! One [`Desk`] is one transaction. What has to be seen outside (state files, lines of the audit trail) is written
 //! after it is durable and before anybody else writes, so that the files never run ahead of the record.
 
+mod memory;
+
 use std::collections::BTreeMap;
 use std::fs::OpenOptions;
 use std::io::Write;
@@ -126,6 +128,11 @@ impl Book {
         trouble.map(|()| value)
     }
 
+    /// Ends the use of the book by a process that ends itself at once.
+    pub(super) fn leave(self) {
+        self.store.leave();
+    }
+
     /// Moves what hooks left in the write-ahead log into the database, when nobody is in a hurry.
     pub fn tidy(project: &Project, redactor: Redactor) -> Result<(), GuardError> {
         Ok(Store::open(&project.state_dir(), redactor)?.close()?)
@@ -234,10 +241,7 @@ impl Desk<'_, '_> {
             return Ok(Trail { written, add: String::new(), restore: None });
         }
         let expected = format!("{}{lines}", self.adopted_part(file, &found)?);
-        let what = match expected.starts_with(&found) {
-            true => "its last lines were missing or not written to their end",
-            false => "it was altered",
-        };
+        let what = damage(&expected, &found);
         let trail = Trail { written: Written::default(), add: String::new(), restore: Some(expected) };
         self.trails.insert(file.to_owned(), trail);
         let incident = self.event(Happening::IntegrityIncident, "").with("file", file).with(
@@ -322,6 +326,18 @@ impl Desk<'_, '_> {
             page.set(&format!("{TRAIL}{file}"), &value)?;
         }
         Ok(Outside { trails: trails.into_iter().collect(), files })
+    }
+}
+
+/// What happened to a trail that is not as it was left. A last line without its end is what a loss of power leaves
+/// behind, and nobody's doing (E-78).
+fn damage(expected: &str, found: &str) -> &'static str {
+    // The cut may have gone through a character.
+    let found = found.trim_end_matches(['\u{fffd}', '\0']);
+    match found.strip_prefix(expected) {
+        Some(more) if !more.contains('\n') => "its last line was not written to its end",
+        None if expected.starts_with(found) => "its last lines were missing or not written to their end",
+        _ => "it was altered",
     }
 }
 

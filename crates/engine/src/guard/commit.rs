@@ -11,12 +11,13 @@ use seriatim_core::roadmap::state::StepState;
 use seriatim_core::roadmap::state::StepStatus;
 use seriatim_core::roadmap::verdict;
 use seriatim_core::roadmap::verdict::CommitVerdict;
+use seriatim_core::roadmap::verdict::Evidence;
 use seriatim_core::roadmap::verdict::Level;
 
 use self::governing::Governing;
 use super::Guard;
 use super::GuardError;
-use super::evidence;
+use super::advice;
 use super::reconcile;
 use super::rules::Rules;
 use super::scope;
@@ -45,6 +46,19 @@ impl Gate {
                 errors.iter().map(move |error| format!("step {task_id} ({step_file}): {error}"))
             })
             .collect()
+    }
+
+    /// What to do about them, each once.
+    pub fn advice(&self) -> Vec<String> {
+        let mut told = vec![];
+        for verdict in &self.failed {
+            for advice in advice::on(&verdict.task_id, &verdict.errors) {
+                if !told.contains(&advice) {
+                    told.push(advice);
+                }
+            }
+        }
+        told
     }
 }
 
@@ -79,11 +93,12 @@ impl Guard<'_> {
         Ok(gate)
     }
 
-    /// What would keep a commit from being made now, without putting it on record.
+    /// What would keep a commit from being made now, and what to do about it, without putting it on record.
     pub(super) fn commit_faults(&mut self) -> Result<Vec<String>, GuardError> {
         let rules = Rules::read(self.project)?;
         let governing = self.governing_commit(&rules)?;
-        Ok(self.judge_commit(&rules, &governing)?.reasons())
+        let gate = self.judge_commit(&rules, &governing)?;
+        Ok(gate.reasons().into_iter().chain(gate.advice()).collect())
     }
 
     /// Judges what is about to be pushed: commits that were made past the hooks are looked at here.
@@ -179,7 +194,7 @@ fn add(verdict: &mut CommitVerdict, errors: Vec<String>) {
 /// was refused was undone (K-18).
 fn stop_errors(open: &OpenStep) -> Vec<String> {
     let last = open.last_stop.as_ref().filter(|last| last.status == "error");
-    let lasting = |error: &&String| reconcile::is_sentence(error) || evidence::is_red(error);
+    let lasting = |error: &&String| reconcile::is_sentence(error) || Evidence::held_by(error).is_some();
     last.map(|last| last.errors.iter().filter(lasting).cloned().collect()).unwrap_or_default()
 }
 

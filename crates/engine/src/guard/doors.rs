@@ -1,6 +1,6 @@
 //! The doors: a sub-agent is about to be called, gets more work, runs a command or writes a file (DS-08 to DS-31).
 
-use std::path::Path;
+mod files;
 
 use seriatim_core::finding::Severity;
 use seriatim_core::guard::beyond;
@@ -9,7 +9,6 @@ use seriatim_core::guard::client::Client;
 use seriatim_core::guard::event::Event;
 use seriatim_core::guard::event::Message;
 use seriatim_core::guard::event::Spawn;
-use seriatim_core::guard::path;
 use seriatim_core::guard::reply::Reply;
 use seriatim_core::guard::shell;
 use seriatim_core::prompt::PhaseList;
@@ -84,15 +83,16 @@ impl Guard<'_> {
     pub(super) fn spawn(&mut self, event: &Event, spawn: &Spawn) -> Result<Reply, GuardError> {
         let tagged: Vec<&String> =
             spawn.prompts.iter().filter(|prompt| Head::of(prompt).is_tagged()).collect();
-        let ids: Vec<&str> = spawn.tool_use_id.as_deref().into_iter().collect();
-        sightings::note(self.project, event.session_id.as_deref(), &ids);
+        let (session, call) = (event.session_id.as_deref(), spawn.tool_use_id.as_deref());
         // A script in a file cannot be seen at all; one that computes prompts may make a marker out of parts.
         let unseen = spawn.opaque
             && (spawn.prompts.is_empty() || spawn.prompts.iter().any(|prompt| prompt.contains("DES-")));
         if tagged.is_empty() && !unseen {
+            sightings::waits(self.project, session, call);
             self.note_call(event, spawn)?;
             return Ok(Reply::Pass);
         }
+        sightings::note(self.project, session, &call.into_iter().collect::<Vec<_>>());
         if spawn.opaque {
             return Ok(Reply::Deny {
                 reason: "The prompts of this workflow cannot be seen, since its script computes them or lies in a file. \
@@ -227,7 +227,7 @@ impl Guard<'_> {
             // The same agent goes on: the client knows it by the call from which it came.
             let resumed =
                 before.as_ref().filter(|step| call.to.is_some() && step.agent_id.as_deref() == call.to);
-            let opened = OpenStep {
+            let mut opened = OpenStep {
                 step_file: file.clone(),
                 task_id: loaded.state.task_id.clone(),
                 origin: examined.origin.clone(),
@@ -241,6 +241,9 @@ impl Guard<'_> {
                 state: Some(loaded.hash()),
                 ..OpenStep::after(before.as_ref(), resumed.is_some())
             };
+            // What was planned when the step was opened first binds it until it is closed.
+            let planned = opened.patterns.take().or_else(|| loaded.planned_patterns());
+            opened.patterns = planned;
             // The book has the text already when an earlier call for the step saw the same.
             if before.and_then(|step| step.state) != opened.state {
                 desk.saw_state(&file, &loaded.text)?;
@@ -248,6 +251,9 @@ impl Guard<'_> {
             desk.keep(&opened)?;
             Ok(Some(opened))
         })?;
+        if opened.is_some() {
+            state::follow(self.project, &file);
+        }
         // This client does not tell when its sub-agent begins.
         if let (Some(opened), Client::Gemini) = (opened, event.client) {
             self.begin(opened, None)?;
@@ -272,7 +278,7 @@ impl Guard<'_> {
         {
             match step::inside(self.project, named) {
                 Some(file) => {
-                    match state::load(self.project, rules, &file, head.value(Marker::StepId))? {
+                    match state::load_planned(self.project, rules, &file, head.value(Marker::StepId))? {
                         Ok(found) => loaded = Some(found),
                         Err(findings) => errors.extend(findings.iter().map(told)),
                     }
@@ -321,51 +327,6 @@ impl Guard<'_> {
         if let Some(refusal) = beyond::beyond(&working, &asked) {
             examined.errors.push((refusal.to_string(), String::new()));
         }
-    }
-
-    /// Files are about to be written by an agent of a step.
-    pub(super) fn edit(&mut self, event: &Event, paths: &[String]) -> Result<Reply, GuardError> {
-        let root = self.project.root_text();
-        let inside: Vec<String> = paths.iter().filter_map(|named| path::within(root, named)).collect();
-        if let Some(own) = inside.iter().find(|path| is_guards_own(path)) {
-            return Ok(Reply::Deny {
-                reason: format!(
-                    "{own} belongs to the guard of this project and is not to be written by an agent."
-                ),
-            });
-        }
-        if event.agent_id.is_none() {
-            return Ok(Reply::Pass);
-        }
-        let steps = self.book()?.steps()?;
-        let Some(open) = working(&steps, event) else { return Ok(Reply::Pass) };
-        let scratch = std::env::temp_dir();
-        let is_outside = |named: &&String| {
-            path::within(root, named).is_none() && !Path::new(named.as_str()).starts_with(&scratch)
-        };
-        if let Some(outside) = paths.iter().find(is_outside) {
-            return Ok(Reply::Deny {
-                reason: format!(
-                    "Unexpected modification: {outside}; {} may change nothing outside of the project",
-                    open.in_words()
-                ),
-            });
-        }
-        let rules = Rules::read(self.project)?;
-        let Ok(loaded) = state::load(self.project, &rules, &open.step_file, Some(&open.task_id))? else {
-            return Ok(Reply::Pass);
-        };
-        let Ok(allowed) = scope::allowed(&loaded.state) else { return Ok(Reply::Pass) };
-        let writes: Vec<&str> = inside.iter().map(String::as_str).collect();
-        let working = beyond::OpenStep {
-            origin: &open.origin,
-            step_file: &open.step_file,
-            step_id: Some(&open.task_id),
-            complete: loaded.state.status == StepStatus::Done,
-            allowed: Some(&allowed),
-        };
-        let refusal = beyond::beyond(&working, &Asked { writes: &writes, ..Asked::default() });
-        Ok(refusal.map_or(Reply::Pass, |refusal| Reply::Deny { reason: refusal.to_string() }))
     }
 
     /// A command line is about to run: commits of open work, and what would take the guard away, are refused early and
@@ -454,7 +415,7 @@ fn check_step(found: &Loaded, errors: &mut Vec<(String, String)>, warnings: &mut
     match &state.status {
         StepStatus::Done => errors.push((
             format!("Step {} is complete; nothing is left to do for it", state.task_id),
-            "choose a step that is not done, or reopen this one first".to_owned(),
+            "choose a step that is not done; what is still to be done needs a step of its own".to_owned(),
         )),
         StepStatus::Failed if state.can_retry == Some(false) => errors.push((
             format!("Step {} failed and is marked as not to be tried again", state.task_id),
@@ -476,9 +437,4 @@ fn check_step(found: &Loaded, errors: &mut Vec<(String, String)>, warnings: &mut
             (problem, "declare `task_specification.allowed_file_patterns` in the step file".to_owned())
         })),
     }
-}
-
-/// Files that hold the guard itself.
-fn is_guards_own(path: &str) -> bool {
-    path == ".seriatim" || path.starts_with(".seriatim/") || path.starts_with(".git/hooks")
 }

@@ -1,16 +1,29 @@
 //! Gates of the configuration, run when an agent says that its step is done: evidence beside its claim.
 
-use std::collections::BTreeMap;
+#[cfg(test)]
+mod tests;
+
+use std::path::Path;
+use std::time::Duration;
+use std::time::Instant;
 
 use seriatim_core::config::Gate;
+use seriatim_core::guard::client::Client;
+use seriatim_core::guard::event::Event;
+use seriatim_core::guard::settings;
 use seriatim_core::roadmap::state::StepStatus;
+use seriatim_core::roadmap::verdict::AT_STOP;
+use seriatim_core::roadmap::verdict::Evidence;
+use seriatim_core::roadmap::verdict::Ran;
 
 use super::GuardError;
 use super::project::Project;
 use super::rules::Rules;
 use super::state;
 use super::step::OpenStep;
+use crate::hands::paths::Workspace;
 use crate::hands::process::DEFAULT_ENVIRONMENT;
+use crate::hands::process::Ended;
 use crate::hands::process::How;
 use crate::hands::process::Processes;
 use crate::hands::process::Spawn;
@@ -18,65 +31,158 @@ use crate::hands::process::Unwatched;
 use crate::hands::process::environment;
 use crate::hands::runner::Supervised;
 
-/// The gates that are run at a stop, and what they stand for.
-const AT_STOP: [(&str, &str); 2] = [("tests", "G6"), ("lint", "lint")];
-/// A client gives a stop hook thirty seconds; what takes longer is left to the commit.
-const STOP_MS_MAX: u64 = 20_000;
+/// What a hook needs beside its gates: to look at the files before, to end what is left of a gate, and to put all of it
+/// on record.
+const RESERVE: Duration = Duration::from_secs(5);
+/// How long a gate whose time is up may take to end by itself.
+const GRACE_MS: u64 = 1_000;
+/// With less than this no gate is begun.
+const SHORTEST: Duration = Duration::from_millis(500);
+/// A report of coverage is a few megabytes at the most.
+const REPORT_BYTES_MAX: u64 = 16 << 20;
 
-/// What the gates said.
-#[derive(Default)]
-pub(super) struct Ran {
-    pub(super) errors: Vec<String>,
-    pub(super) notes: Vec<String>,
+/// How long a client waits for the hook, from the moment at which the hook began. All gates share it, those of several
+/// steps that are judged at once included: a hook that takes longer is not listened to.
+pub(super) struct Patience {
+    began: Instant,
+    limit: Duration,
 }
 
-/// Whether a sentence says that a gate was red.
-pub(super) fn is_red(error: &str) -> bool {
-    AT_STOP.iter().any(|(_, id)| error.strip_prefix(id).is_some_and(|rest| rest.starts_with(": `")))
+impl Patience {
+    fn from_now(seconds: Option<u32>) -> Patience {
+        Patience { began: Instant::now(), limit: Duration::from_secs(seconds.unwrap_or_default().into()) }
+    }
+
+    /// What the settings that `guard install` writes give the hook of an event; the least that any hook of the client
+    /// has where they do not name the event.
+    pub(super) fn with(event: &Event) -> Patience {
+        let hooks = settings::hooks(event.client);
+        let named = hooks.iter().filter(|hook| hook.event == event.name).map(|hook| hook.timeout_s).max();
+        Patience::from_now(named.or_else(|| hooks.iter().map(|hook| hook.timeout_s).min()))
+    }
+
+    fn left(&self) -> Duration {
+        self.limit.saturating_sub(RESERVE).saturating_sub(self.began.elapsed())
+    }
+}
+
+impl Default for Patience {
+    /// Where no client waits, as long as the most patient one would.
+    fn default() -> Patience {
+        let all = Client::ALL.into_iter().flat_map(settings::hooks);
+        Patience::from_now(all.map(|hook| hook.timeout_s).max())
+    }
 }
 
 /// Runs the gates of a step that is said to be done. Others have nothing to show yet.
-pub(super) fn run(project: &Project, rules: &Rules, step: &OpenStep) -> Result<Ran, GuardError> {
-    let mut ran = Ran::default();
-    let wanted: BTreeMap<&str, (&str, &Gate)> = AT_STOP
-        .iter()
-        .filter_map(|(name, id)| Some((*name, (*id, rules.config.gates.get(*name)?))))
-        .collect();
-    if wanted.is_empty() {
-        return Ok(ran);
+pub(super) fn run(
+    project: &Project,
+    rules: &Rules,
+    step: &OpenStep,
+    patience: &Patience,
+) -> Result<Vec<Evidence>, GuardError> {
+    let configured = |name: &'static str| Some((name, rules.config.gates.get(name)?));
+    let gates: Vec<(&str, &Gate)> = AT_STOP.into_iter().filter_map(configured).collect();
+    if gates.is_empty() {
+        return Ok(vec![]);
     }
     let Ok(loaded) = state::load(project, rules, &step.step_file, Some(&step.task_id))? else {
-        return Ok(ran);
+        return Ok(vec![]);
     };
     if loaded.state.status != StepStatus::Done {
-        return Ok(ran);
+        return Ok(vec![]);
     }
-    for (name, (id, gate)) in wanted {
-        one(project, name, id, gate, &mut ran);
-    }
-    Ok(ran)
+    Ok(all(&Supervised::by_this_program(), &project.root, &gates, patience.left()))
 }
 
-fn one(project: &Project, name: &str, id: &str, gate: &Gate, ran: &mut Ran) {
-    let marker = format!("guard-gate-{name}-{}", std::process::id());
-    let mut spawn = Spawn::new(gate.command.clone(), &project.root, marker);
+/// Runs gates one after the other in the time that all of them have together.
+fn all(processes: &dyn Processes, root: &Path, gates: &[(&str, &Gate)], mut left: Duration) -> Vec<Evidence> {
+    let mut found = vec![];
+    for (name, gate) in gates {
+        if left < SHORTEST {
+            found.push(Evidence::not_run(name, "the gates before it used up the time that a stop has"));
+            continue;
+        }
+        let (evidence, took) = one(processes, root, name, gate, left);
+        found.push(evidence);
+        left = left.saturating_sub(took);
+    }
+    found
+}
+
+/// Runs one gate, and tells how long that took.
+fn one(
+    processes: &dyn Processes,
+    root: &Path,
+    name: &str,
+    gate: &Gate,
+    left: Duration,
+) -> (Evidence, Duration) {
+    let folder = match within(root, gate) {
+        Ok(folder) => folder,
+        Err(why) => return (Evidence::broken(name, why), Duration::ZERO),
+    };
+    let mut spawn =
+        Spawn::new(gate.command.clone(), &folder, format!("guard-gate-{name}-{}", std::process::id()));
     spawn.env = environment(&DEFAULT_ENVIRONMENT);
     spawn.env.extend(environment(&gate.env));
-    let limit_ms = gate.timeout_ms.unwrap_or(STOP_MS_MAX).min(STOP_MS_MAX);
+    let left_ms = u64::try_from(left.as_millis()).unwrap_or(u64::MAX);
+    let limit_ms = gate.timeout_ms.map_or(left_ms, |own| own.min(left_ms));
     spawn.deadline_ms = Some(limit_ms);
-    match Supervised::by_this_program().run(&spawn, &Unwatched) {
-        Ok(ended) => match ended.how {
-            How::Exited(0) => ran.notes.push(format!("{id}: `{name}` is green")),
-            How::Deadline => ran.notes.push(format!(
-                "{id}: `{name}` did not end within {} s and says nothing at this stop",
-                limit_ms / 1000
-            )),
-            _ => {
-                let tail: Vec<&str> = ended.tail.lines().rev().take(5).collect();
-                let tail: Vec<&str> = tail.into_iter().rev().collect();
-                ran.errors.push(format!("{id}: `{name}` is red: {}", tail.join(" / ")));
-            }
-        },
-        Err(error) => ran.errors.push(format!("{id}: `{name}` could not be run: {error}")),
+    spawn.grace_ms = GRACE_MS;
+    let ended = match processes.run(&spawn, &Unwatched) {
+        Ok(ended) => ended,
+        Err(error) => {
+            return (Evidence::broken(name, format!("it could not be run: {error}")), Duration::ZERO);
+        }
+    };
+    let took = Duration::from_millis(ended.duration_ms);
+    if ended.how == How::Deadline {
+        return (Evidence::not_run(name, too_long(gate, limit_ms, left_ms)), took);
     }
+    let report = gate.value.as_deref().and_then(|path| report(&folder, path));
+    (Evidence::of(name, gate, &ran(&ended, &both(&ended), report.as_deref())), took)
+}
+
+/// Its own limit is the project's word about it; that of the stop is not.
+fn too_long(gate: &Gate, limit_ms: u64, left_ms: u64) -> String {
+    let seconds = Duration::from_millis(limit_ms).as_secs_f32();
+    match gate.timeout_ms.is_some_and(|own| own <= left_ms) {
+        true => format!("it did not end within its {seconds:.1} s, and says nothing"),
+        false => {
+            format!("it did not end within the {seconds:.1} s that a stop has left for it, and says nothing")
+        }
+    }
+}
+
+fn ran<'o>(ended: &Ended, output: &'o str, report: Option<&'o str>) -> Ran<'o> {
+    let exit = match ended.how {
+        How::Exited(code) => Some(code),
+        How::Signaled(_) | How::Deadline | How::Stopped => None,
+    };
+    Ran { exit, output, report }
+}
+
+/// All that a command printed. Where the middle was cut, its last lines are still the last.
+fn both(ended: &Ended) -> String {
+    match ended.cut() {
+        true => format!("{}\n{}\n{}", ended.stdout, ended.stderr, ended.tail),
+        false => format!("{}\n{}", ended.stdout, ended.stderr),
+    }
+}
+
+/// The folder in which a gate is run; links do not lead it out of the project.
+fn within(root: &Path, gate: &Gate) -> Result<std::path::PathBuf, crate::hands::files::FileError> {
+    match &gate.within {
+        Some(within) => Workspace::new(root)?.resolve(within),
+        None => Ok(root.to_owned()),
+    }
+}
+
+/// The report that the value of a gate stands in, if that is what its `value` names.
+fn report(folder: &Path, path: &str) -> Option<String> {
+    let path = folder.join(path);
+    let is_report =
+        std::fs::metadata(&path).is_ok_and(|found| found.is_file() && found.len() <= REPORT_BYTES_MAX);
+    is_report.then(|| std::fs::read_to_string(path).ok()).flatten()
 }

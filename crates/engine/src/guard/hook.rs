@@ -16,9 +16,13 @@ use super::Guard;
 use super::GuardError;
 use super::MakeRedactor;
 use super::book::Book;
+use super::evidence::Patience;
 use super::project::Project;
+use super::state;
+use super::step::worktree;
 
-/// Answers one event. `folder` is where the hook was started, for payloads that do not say where they come from.
+/// Answers one event, in a process that does nothing else. `folder` is where the hook was started, for payloads that
+/// do not say where they come from.
 pub fn hook(
     client: Option<Client>,
     payload: &[u8],
@@ -37,18 +41,21 @@ pub fn hook(
             return Answer::to_broken(&broken);
         }
     };
-    if !event.matters() {
-        return Answer::default();
-    }
     let from = event.cwd.as_deref().map_or_else(|| folder.to_owned(), PathBuf::from);
     // An agent may have gone elsewhere; the session still belongs to the project that its client names.
     let session = || Project::find(Path::new(&std::env::var_os("CLAUDE_PROJECT_DIR")?));
     let Some(project) = Project::find(&from).or_else(session) else { return Answer::default() };
-    if !needs_the_book(&event) {
+    worktree::note(&project, &event);
+    let concerns = event.matters() && needs_the_book(&event);
+    if !concerns && !state::is_any_edited(&project) {
         return Answer::default();
     }
     let mut guard = Guard::new(&project, now, redactor);
-    match guard.answer(&event) {
+    guard.patience = Patience::with(&event);
+    // What an agent wrote into a state file is held against the save before it, so it is seen at whatever comes next.
+    let edits = guard.take_over_edits();
+    let reply = edits.and_then(|()| if concerns { guard.answer(&event) } else { Ok(Reply::Pass) });
+    let answer = match reply {
         Ok(reply) => reply.answer(event.client, &event.name),
         Err(error) if event.door() != Door::Elsewhere => Reply::Deny {
             reason: format!(
@@ -60,7 +67,11 @@ pub fn hook(
             let _ = guard.note_broken(&error.to_string());
             Answer { stderr: format!("seriatim: {error}"), ..Answer::default() }
         }
+    };
+    if let Some(book) = guard.book {
+        book.leave();
     }
+    answer
 }
 
 /// The commonest events are told apart before anything is opened.
@@ -86,7 +97,7 @@ impl Guard<'_> {
             Kind::SubStop(stopping) => self.sub_stop(event, stopping),
             Kind::SpawnDone(done) => self.spawn_done(event, done),
             Kind::SpawnFailed { tool_use_id, error, .. } => {
-                self.spawn_failed(tool_use_id.as_deref(), error.as_deref())
+                self.spawn_failed(event, tool_use_id.as_deref(), error.as_deref())
             }
             Kind::StopFailure { error, .. } => self.stop_failure(event, error.as_deref()),
             Kind::Stop(stopping) => self.stop(event, stopping),

@@ -5,6 +5,7 @@
 //!
 //! Architecture invariant: what is not the guard's business costs a look for one file and nothing else.
 
+mod advice;
 pub mod book;
 mod commit;
 mod config;
@@ -21,6 +22,7 @@ mod sightings;
 mod state;
 mod step;
 mod stops;
+pub mod templates;
 mod transcript;
 mod watchdog;
 
@@ -46,6 +48,7 @@ pub use watchdog::Intervention;
 use crate::hands::git::GitError;
 use book::Book;
 use book::Desk;
+use evidence::Patience;
 use rules::Rules;
 
 /// Why the guard could not do its work. At a door that is a no.
@@ -72,11 +75,13 @@ pub struct Guard<'p> {
     redactor: &'p MakeRedactor,
     /// Opened when it is needed: most of what happens does not concern it.
     book: Option<Book>,
+    /// How long the client waits for an answer.
+    patience: Patience,
 }
 
 impl<'p> Guard<'p> {
     pub fn new(project: &'p Project, now: Utc, redactor: &'p MakeRedactor) -> Guard<'p> {
-        Guard { project, now, redactor, book: None }
+        Guard { project, now, redactor, book: None, patience: Patience::default() }
     }
 
     /// The steps that are open.

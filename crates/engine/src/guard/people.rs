@@ -36,6 +36,18 @@ impl Desk<'_, '_> {
 }
 
 impl Guard<'_> {
+    /// What keeps an open step from being closed: a question that is open about it, and sub-agents in its session that
+    /// nobody accounts for.
+    pub fn held_by(&self, step: &OpenStep) -> Result<Vec<String>, GuardError> {
+        let mut held = step.holds.clone();
+        for sentence in reconcile::sentences(self.project, step)? {
+            if !held.iter().any(|hold| hold.contains(&sentence)) {
+                held.push(sentence);
+            }
+        }
+        Ok(held)
+    }
+
     /// A person has answered about a step that is held.
     pub fn decide(&mut self, key: &str, answer: &Answer) -> Result<(), GuardError> {
         let rules = Rules::read(self.project)?;
@@ -86,7 +98,7 @@ fn held(step: &OpenStep, verdict: &StopVerdict) -> Question {
     Question {
         header: "A step is held".to_owned(),
         question: format!(
-            "The agent of {} ({name}) was sent back {SENT_BACK_MAX} times and its record is still not whole. How should it go on?",
+            "The agent of {} ({name}) was sent back {SENT_BACK_MAX} times, and what was found is still wrong. How should it go on?",
             step.task_id
         ),
         why: "Nothing of this work can be committed before somebody has looked at it.".to_owned(),

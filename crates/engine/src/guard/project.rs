@@ -58,9 +58,10 @@ pub struct Project {
 /// The guarded project whose repository a linked worktree belongs to: the worktree has a file `.git` that names it.
 fn main_worktree(folder: &Path) -> Option<PathBuf> {
     let link = folder.ancestors().map(|folder| folder.join(".git")).find(|git| git.exists())?;
-    let text = std::fs::read_to_string(link).ok()?;
-    let git = text.strip_prefix("gitdir:")?.trim().split_once("/.git/worktrees/")?.0;
-    let root = PathBuf::from(git);
+    let text = std::fs::read_to_string(&link).ok()?;
+    // Git writes the path as seen from the worktree where it was told so.
+    let git = link.parent()?.join(text.strip_prefix("gitdir:")?.trim());
+    let root = PathBuf::from(git.to_str()?.split_once("/.git/worktrees/")?.0);
     Project::is_guarded(&root).then_some(root)
 }
 
@@ -70,6 +71,12 @@ impl Project {
         let found = folder.ancestors().find(|folder| folder.join(STATE).join(MARK).exists());
         let found = found.map(Path::to_owned).or_else(|| main_worktree(folder))?;
         Some(Project { root: found.canonicalize().unwrap_or(found) })
+    }
+
+    /// Where the records of a folder are: a linked worktree has those of the guarded project that it belongs to.
+    pub fn home(root: &Path) -> PathBuf {
+        let home = main_worktree(root).map(|home| home.canonicalize().unwrap_or(home));
+        home.unwrap_or_else(|| root.to_owned())
     }
 
     /// Whether the project at `root` is guarded.
@@ -112,7 +119,7 @@ impl Project {
     }
 
     /// Reads a text inside of the project; nothing where there is no such file.
-    pub(super) fn read(&self, relative: &str) -> Result<Option<String>, GuardError> {
+    pub(crate) fn read(&self, relative: &str) -> Result<Option<String>, GuardError> {
         let path = self.root.join(relative);
         let unreadable = |source: io::Error| GuardError::File { path: path.clone(), source };
         match std::fs::read(&path) {

@@ -9,7 +9,7 @@ use seriatim_core::guard::transcript::Scan;
 
 use super::GuardError;
 use super::project::Project;
-use super::sightings;
+use super::sightings::Sightings;
 use super::step::OpenStep;
 use super::transcript;
 
@@ -42,7 +42,7 @@ pub(super) fn sentences(project: &Project, step: &OpenStep) -> Result<Vec<String
 }
 
 fn unseen_in(project: &Project, session: Option<&str>, path: &str) -> Result<Vec<String>, GuardError> {
-    let seen = sightings::read(project, session)?;
+    let seen = Sightings::read(project, session)?;
     let mut scan = remembered(project, session);
     transcript::go_on(Path::new(path), &mut scan);
     scan.prompt = None;
@@ -50,20 +50,29 @@ fn unseen_in(project: &Project, session: Option<&str>, path: &str) -> Result<Vec
     let mut found: Vec<String> = scan
         .agents
         .iter()
-        .filter(|(id, named)| {
-            !seen.contains(*id) && named.tool_use_id.as_ref().is_none_or(|call| !seen.contains(call))
-        })
+        .filter(|(id, named)| !seen.has(id) && named.tool_use_id.as_ref().is_none_or(|call| !seen.has(call)))
         .map(|(id, _)| id.clone())
         .collect();
     found.extend(
         beside(Path::new(path))
             .into_iter()
-            .filter(|(id, call)| !seen.contains(id) && call.as_ref().is_none_or(|call| !seen.contains(call)))
+            .filter(|(id, call)| !seen.has(id) && call.as_ref().is_none_or(|call| !seen.has(call)))
             .map(|(id, _)| id),
     );
     found.sort();
     found.dedup();
     Ok(found)
+}
+
+/// Whether the transcript says that a call was refused, by a person or by another hook, so that it began nothing.
+pub(super) fn was_refused(transcript: Option<&str>, call: Option<&str>) -> bool {
+    let (Some(path), Some(call)) = (transcript, call) else { return false };
+    let refuses = |line: &str| {
+        let line: serde_json::Value = serde_json::from_str(line).unwrap_or_default();
+        let parts = line["message"]["content"].as_array().cloned().unwrap_or_default();
+        parts.iter().any(|part| part["tool_use_id"] == call && part["is_error"] == true)
+    };
+    transcript::tail(Path::new(path)).lines().any(|line| line.contains(call) && refuses(line))
 }
 
 /// The sub-agents whose files lie beside a transcript, with the calls they came from.

@@ -1,22 +1,30 @@
 //! What a project says about its phases, its prompts and its patience.
 
-use std::collections::BTreeMap;
+use std::cell::RefCell;
+use std::rc::Rc;
 
 use seriatim_core::config::Config;
 use seriatim_core::config::Guard;
+use seriatim_core::finding::Finding;
 use seriatim_core::prompt::Library;
 use seriatim_core::prompt::library::FOLDER;
+use seriatim_core::roadmap::document::Document;
 use seriatim_core::roadmap::phases::Schema;
 use seriatim_core::roadmap::state::StepState;
 
 use super::GuardError;
 use super::project::Project;
+use super::templates;
+use super::templates::OwnTemplates;
+use crate::hands::files::FileError;
 
 /// The project's own word where it has one, and the usual where not.
 pub struct Rules {
     pub config: Config,
     own: Vec<Schema>,
     library: Option<Library>,
+    /// The state file that was read last, with its path and text.
+    latest: RefCell<Option<(String, String, Rc<Document>)>>,
 }
 
 impl Rules {
@@ -39,12 +47,27 @@ impl Rules {
             None if project.root.join(FOLDER).is_dir() => Some(own_library(project, FOLDER)?),
             None => None,
         };
-        Ok(Rules { config, own, library })
+        Ok(Rules { config, own, library, latest: RefCell::default() })
     }
 
     /// The phases that the project brings itself.
     pub fn own(&self) -> &[Schema] {
         &self.own
+    }
+
+    /// What stands in a state file. One call looks at the same file several times, and its text says whether it is
+    /// still the same.
+    pub(super) fn document(&self, path: &str, text: &str) -> Result<Rc<Document>, Vec<Finding>> {
+        let mut latest = self.latest.borrow_mut();
+        if let Some((of, read, document)) = &*latest
+            && of == path
+            && read == text
+        {
+            return Ok(Rc::clone(document));
+        }
+        let document = Rc::new(Document::read_among(path, text, &self.own)?);
+        *latest = Some((path.to_owned(), text.to_owned(), Rc::clone(&document)));
+        Ok(document)
     }
 
     pub fn library(&self) -> &Library {
@@ -69,9 +92,9 @@ impl Rules {
 }
 
 fn own_schema(project: &Project, path: &str) -> Result<Schema, GuardError> {
-    let text = project
-        .read(path)?
-        .ok_or_else(|| GuardError::Refused(format!("[guard] phases names {path}, which does not exist")))?;
+    let text = templates::inside(&project.root, path)
+        .and_then(|file| templates::read_text(&file))
+        .map_err(|error| unusable("phases", &error))?;
     Schema::parse(&text).map_err(|findings| {
         let first = findings.first().map(|f| f.message.clone()).unwrap_or_default();
         GuardError::Refused(format!("the phases in {path} cannot be used: {first}"))
@@ -79,22 +102,34 @@ fn own_schema(project: &Project, path: &str) -> Result<Schema, GuardError> {
 }
 
 fn own_library(project: &Project, folder: &str) -> Result<Library, GuardError> {
-    let path = project.root.join(folder);
-    let unreadable = |source| GuardError::File { path: path.clone(), source };
-    let mut files = BTreeMap::new();
-    for entry in std::fs::read_dir(&path).map_err(unreadable)? {
-        let entry = entry.map_err(unreadable)?;
-        let Ok(name) = entry.file_name().into_string() else { continue };
-        if entry.file_type().is_ok_and(|kind| kind.is_file()) {
-            let text = std::fs::read_to_string(entry.path()).map_err(unreadable)?;
-            files.insert(name, text);
-        }
-    }
-    let (library, findings) = Library::with(&files);
-    match findings.iter().find(|found| found.finding.severity == seriatim_core::finding::Severity::Error) {
-        Some(found) => {
-            Err(GuardError::Refused(format!("{folder}/{}: {}", found.file, found.finding.message)))
-        }
-        None => Ok(library),
+    let own = templates::inside(&project.root, folder)
+        .and_then(|folder| OwnTemplates::read(&folder))
+        .map_err(|error| unusable("templates", &error))?;
+    let broken = own
+        .errors()
+        .next()
+        .map(|found| GuardError::Refused(format!("{folder}/{}: {}", found.file, found.finding.message)));
+    broken.map_or(Ok(own.library), Err)
+}
+
+fn unusable(key: &str, error: &FileError) -> GuardError {
+    GuardError::Refused(format!("[guard] {key} of seriatim.toml cannot be used: {error}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_state_file_is_read_again_when_its_text_is_another() {
+        let folder = tempfile::tempdir().unwrap();
+        let rules = Rules::read(&Project { root: folder.path().to_owned() }).unwrap();
+        let read = |path: &str, text: &str| rules.document(path, text).unwrap();
+        let first = read("01.json", "{\"task_id\": \"01\"}");
+        assert!(Rc::ptr_eq(&first, &read("01.json", "{\"task_id\": \"01\"}")));
+        assert_eq!(read("01.json", "{\"task_id\": \"02\"}").steps(), ["02"]);
+        assert_eq!(read("03.json", "{\"task_id\": \"02\"}").path(), "03.json");
+        assert!(rules.document("01.json", "{").is_err());
+        assert_eq!(read("01.json", "{\"task_id\": \"01\"}").steps(), ["01"]);
     }
 }

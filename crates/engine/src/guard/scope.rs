@@ -9,6 +9,8 @@ use seriatim_core::guard::scope::Allowed;
 use seriatim_core::guard::scope::Changed;
 use seriatim_core::guard::scope::Status;
 use seriatim_core::guard::scope::Verdict;
+use seriatim_core::guard::scope::Violation;
+use seriatim_core::guard::scope::Why;
 use seriatim_core::hash::Hash;
 use seriatim_core::roadmap::state::StepState;
 
@@ -18,6 +20,7 @@ use super::rules::Rules;
 use super::state;
 use super::step::Base;
 use super::step::OpenStep;
+use super::step::worktree;
 use crate::hands::disk::Disk;
 use crate::hands::git;
 use crate::hands::git::Change;
@@ -29,8 +32,10 @@ use crate::hands::paths::Workspace;
 use crate::hands::runner::Supervised;
 
 /// Folders in which the search for hidden files does not go down: they are large, and nothing in them guards anything.
-/// The last two are written by ourselves and by the client.
-const SKIPPED: [&str; 6] = [".git", "node_modules", "target", ".venv", ".seriatim", ".claude/worktrees"];
+/// The last one is written by the client.
+const SKIPPED: [&str; 5] = [".git", "node_modules", "target", ".venv", ".claude/worktrees"];
+/// The folder of our own. Those further down belong to other projects.
+const STATE: &str = ".seriatim";
 /// Hidden files are near the top; further down the search ends.
 const DEPTH_MAX: usize = 4;
 
@@ -47,20 +52,33 @@ pub(super) fn with_index<T>(
     index: Option<&str>,
     work: impl FnOnce(&Git<'_>) -> Result<T, GitError>,
 ) -> Result<T, GuardError> {
+    in_tree(project, &project.root, |git| match index {
+        Some(index) => work(&git.with_variable("GIT_INDEX_FILE", index)),
+        None => work(&git),
+    })
+}
+
+/// Asks git in the project or in a worktree of it. What we need for that lies in the project in both cases.
+fn in_tree<T>(
+    project: &Project,
+    root: &Path,
+    work: impl FnOnce(Git<'_>) -> Result<T, GitError>,
+) -> Result<T, GuardError> {
     let runner = Supervised::by_this_program();
-    let workspace = Workspace::new(&project.root).map_err(|error| {
-        GuardError::Refused(format!("{} cannot be used: {error}", project.root.display()))
-    })?;
-    let mut git = Git::new(&runner, &Disk, workspace, ".seriatim/git");
-    if let Some(index) = index {
-        git = git.with_variable("GIT_INDEX_FILE", index);
-    }
-    Ok(work(&git)?)
+    let workspace = Workspace::new(root)
+        .map_err(|error| GuardError::Refused(format!("{} cannot be used: {error}", root.display())))?;
+    let private = project.state_dir().join("git");
+    Ok(work(Git::new(&runner, &Disk, workspace, private))?)
 }
 
 /// The files as they are now. A project without git has none that could be compared.
 pub(super) fn base(project: &Project) -> Result<Option<Base>, GuardError> {
-    let taken = with_git(project, |git| {
+    base_in(project, &project.root)
+}
+
+/// The same in a worktree of the project.
+pub(super) fn base_in(project: &Project, root: &Path) -> Result<Option<Base>, GuardError> {
+    let taken = in_tree(project, root, |git| {
         if !git.is_repository()? {
             return Ok(None);
         }
@@ -69,10 +87,27 @@ pub(super) fn base(project: &Project) -> Result<Option<Base>, GuardError> {
     Ok(taken.map(|(tree, head, status)| Base {
         tree,
         head,
-        sensitive: sensitive(&project.root),
-        nested: nested(project, &status),
-        ignored: ignored(&project.root, &status),
+        sensitive: sensitive(root),
+        nested: nested(project, root, &status),
+        ignored: ignored(root, &status),
     }))
+}
+
+/// The files of a worktree as they were when it was made. Ignored files that guard something were then copied from the
+/// project, if they are the same there.
+fn as_made(project: &Project, root: &Path, step: &OpenStep) -> Result<Option<Base>, GuardError> {
+    let started = || step.base.as_ref()?.head.clone();
+    let Some(commit) = worktree::made_from(project, root).or_else(started) else { return Ok(None) };
+    let status = in_tree(project, root, |git| git.status())?;
+    let hidden = |path: &str| {
+        let mut entries = status.entries.iter().filter(|entry| entry.place == Place::Ignored);
+        entries.any(|entry| Path::new(path).starts_with(entry.path.trim_end_matches('/')))
+    };
+    let theirs = sensitive(&project.root);
+    let mut copied = sensitive(root);
+    copied.retain(|path, hash| !hidden(path) || theirs.get(path) == Some(hash));
+    let ignored = ignored(root, &status);
+    Ok(Some(Base { tree: commit.clone(), head: Some(commit), sensitive: copied, ignored, ..Base::default() }))
 }
 
 /// The files as the last commit has them: what a step is held against whose beginning nobody saw.
@@ -84,15 +119,15 @@ pub(super) fn last_commit(project: &Project) -> Result<Option<Base>, GuardError>
     Ok(taken.and_then(|(head, status)| {
         let tree = head.clone()?;
         let ignored = ignored(&project.root, &status);
-        let nested = nested(project, &status);
+        let nested = nested(project, &project.root, &status);
         Some(Base { tree, head, sensitive: sensitive(&project.root), nested, ignored })
     }))
 }
 
 /// What is different since a step began.
-pub(super) fn changed(project: &Project, base: &Base) -> Result<Vec<Changed>, GuardError> {
+fn changed(project: &Project, root: &Path, base: &Base) -> Result<Vec<Changed>, GuardError> {
     let (changes, status) =
-        with_git(project, |git| Ok((git.changes_since(Some(&base.tree))?, git.status()?)))?;
+        in_tree(project, root, |git| Ok((git.changes_since(Some(&base.tree))?, git.status()?)))?;
     let untracked: BTreeSet<&String> = status
         .entries
         .iter()
@@ -100,14 +135,16 @@ pub(super) fn changed(project: &Project, base: &Base) -> Result<Vec<Changed>, Gu
         .map(|entry| &entry.path)
         .collect();
     let mut found: Vec<Changed> = changes.into_iter().map(|change| as_changed(change, &untracked)).collect();
-    compare(&base.sensitive, &sensitive(&project.root), &mut found);
-    for (path, tree) in nested(project, &status) {
+    compare(&base.sensitive, &sensitive(root), &mut found);
+    for (path, tree) in nested(project, root, &status) {
         let known = found.iter().any(|changed| changed.path == path);
         if !known && base.nested.get(&path) != Some(&tree) {
             found.push(Changed::new(path, Status::Modified));
         }
     }
-    compare(&base.ignored, &ignored(&project.root, &status), &mut found);
+    compare(&base.ignored, &ignored(root, &status), &mut found);
+    // A worktree that lies in the project is judged by itself, where it belongs to a step.
+    found.retain(|changed| worktree::of(project, &root.join(&changed.path)).is_none_or(|tree| tree == root));
     Ok(found)
 }
 
@@ -177,14 +214,59 @@ pub(super) fn judge(
         Ok(allowed) => allowed,
         Err(problems) => return Err(GuardError::Refused(problems.join("; "))),
     };
-    let mut found = changed(project, base)?;
+    let mut found = changed(project, &project.root, base)?;
     found.retain(|changed| {
         allowed.permits(&changed.path)
             || !others.iter().any(|other| !other.is_undeclared() && other.permits(&changed.path))
     });
     let theirs = |path: &String| !allowed.is_own(path);
     let changed = found.iter().filter(|change| !change.ignored).map(|change| change.path.clone());
-    Ok(Judged { verdict: scope::judge(&allowed, &found), changed: changed.filter(theirs).collect() })
+    let mut judged =
+        Judged { verdict: scope::judge(&allowed, &found), changed: changed.filter(theirs).collect() };
+    for root in worktree::of_step(project, step) {
+        judge_worktree(project, &root, step, &allowed, &mut judged)?;
+    }
+    Ok(judged)
+}
+
+/// Judges a worktree in which an agent of the step works. Nobody else does, so that all that changed there is its doing.
+/// The record of the step is the one in the project: another one beside it would tell another story.
+fn judge_worktree(
+    project: &Project,
+    root: &Path,
+    step: &OpenStep,
+    allowed: &Allowed,
+    judged: &mut Judged,
+) -> Result<(), GuardError> {
+    let shown = |path: &str| {
+        let path = root.join(path);
+        path.strip_prefix(&project.root).unwrap_or(&path).to_string_lossy().into_owned()
+    };
+    let known = root.to_str().and_then(|root| step.worktrees.get(root).cloned());
+    let base = match known {
+        Some(base) => Some(base),
+        None => as_made(project, root, step)?,
+    };
+    let Some(base) = base else { return Ok(()) };
+    let found = changed(project, root, &base)?;
+    let Verdict { mut violations, ignored, .. } = scope::judge(allowed, &found);
+    let is_record = |change: &Changed| change.path == step.step_file;
+    let differs = || {
+        let text = |root: &Path| std::fs::read(root.join(&step.step_file)).ok();
+        text(root) != text(&project.root)
+    };
+    if found.iter().any(is_record) && differs() {
+        violations.push(Violation { path: step.step_file.clone(), why: Why::Unlisted });
+    }
+    let violations = violations.into_iter();
+    judged
+        .verdict
+        .violations
+        .extend(violations.map(|violation| Violation { path: shown(&violation.path), ..violation }));
+    judged.verdict.ignored.extend(ignored.iter().map(|path| shown(path)));
+    let work = found.iter().filter(|change| !change.ignored && !allowed.is_own(&change.path));
+    judged.changed.extend(work.map(|change| shown(&change.path)));
+    Ok(())
 }
 
 /// What the steps may change that were at work at the same time as `step`, those among them that are finished now
@@ -197,7 +279,7 @@ pub(super) fn of_others(
 ) -> Result<Vec<Allowed>, GuardError> {
     let mut permitted = vec![];
     for other in others.iter().filter(|other| other.key() != step.key()) {
-        if let Ok(loaded) = state::load(project, rules, &other.step_file, Some(&other.task_id))? {
+        if let Ok(loaded) = state::load_open(project, rules, other)? {
             permitted.extend(allowed(&loaded.state).ok());
         }
     }
@@ -209,19 +291,16 @@ fn sensitive(root: &Path) -> BTreeMap<String, Hash> {
     let mut found = BTreeMap::new();
     look(root, root, 0, &mut found);
     look(root, &root.join(".git/hooks"), 0, &mut found);
-    if let Ok(mark) = std::fs::read(Project::mark_path(root)) {
-        found.extend(relative(root, &Project::mark_path(root)).map(|path| (path, Hash::of(&mark))));
-    }
     found
 }
 
 /// The repositories inside of this one in which something is not as it was committed there. Git's trees hold only the
 /// commits of such repositories.
-fn nested(project: &Project, status: &git::Status) -> BTreeMap<String, String> {
+fn nested(project: &Project, root: &Path, status: &git::Status) -> BTreeMap<String, String> {
     let entries = status.entries.iter().filter(|entry| entry.submodule);
     let tree = |path: &str| {
         let runner = Supervised::by_this_program();
-        let workspace = Workspace::new(project.root.join(path)).ok()?;
+        let workspace = Workspace::new(root.join(path)).ok()?;
         Git::new(&runner, &Disk, workspace, project.state_dir().join("git/nested")).tree().ok()
     };
     entries.filter_map(|entry| Some((entry.path.clone(), tree(&entry.path)?))).collect()
@@ -246,11 +325,13 @@ fn look(root: &Path, folder: &Path, depth: usize, found: &mut BTreeMap<String, H
         let (Ok(kind), Some(relative)) = (entry.file_type(), relative(root, &path)) else { continue };
         let name = entry.file_name();
         if kind.is_dir() {
-            let skipped = SKIPPED.iter().any(|skipped| name == **skipped || relative == **skipped);
+            let skipped = SKIPPED.iter().any(|skipped| name == **skipped || relative == **skipped)
+                || (name == STATE && relative != STATE)
+                || scope::is_written_by_us(&relative);
             if !skipped && depth < DEPTH_MAX {
                 look(root, &path, depth + 1, found);
             }
-        } else if scope::is_sensitive(&relative) {
+        } else if scope::is_sensitive(&relative) && !scope::is_written_by_us(&relative) {
             let bytes = std::fs::read(&path).unwrap_or_default();
             found.insert(relative, Hash::of(&bytes));
         }

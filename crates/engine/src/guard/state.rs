@@ -1,5 +1,10 @@
 //! The state file of a step: read, compared with what was last known, and written through the book.
 
+use std::rc::Rc;
+
+mod live;
+mod planned;
+
 use seriatim_core::finding::Finding;
 use seriatim_core::hash::Hash;
 use seriatim_core::roadmap::audit::Event;
@@ -19,9 +24,11 @@ use super::project::Project;
 use super::rules::Rules;
 use super::step::OpenStep;
 
+pub(super) use live::follow;
+
 /// A step as its state file has it.
 pub(super) struct Loaded {
-    pub(super) document: Document,
+    pub(super) document: Rc<Document>,
     pub(super) state: StepState,
     pub(super) schema: Schema,
     pub(super) text: String,
@@ -31,6 +38,17 @@ impl Loaded {
     pub(super) fn hash(&self) -> Hash {
         Hash::of(self.text.as_bytes())
     }
+
+    /// The patterns that stand in another file than the state of the step.
+    pub(super) fn planned_patterns(&self) -> Option<Vec<String>> {
+        let is_elsewhere = self.document.shape() == document::Shape::Status;
+        self.state.allowed_patterns.clone().filter(|_| is_elsewhere)
+    }
+}
+
+/// Whether any state file was edited since the book last looked. It costs a look at each.
+pub(super) fn is_any_edited(project: &Project) -> bool {
+    !live::edited(project).is_empty()
 }
 
 /// Reads a step. What is wrong with the file comes back as findings, all at once.
@@ -46,13 +64,51 @@ pub(super) fn load(
     }
 }
 
+/// Reads a step that somebody wants to begin with, and holds it against the roadmap beside its state file.
+pub(super) fn load_planned(
+    project: &Project,
+    rules: &Rules,
+    step_file: &str,
+    id: Option<&str>,
+) -> Result<Result<Loaded, Vec<Finding>>, GuardError> {
+    let mut loaded = match load(project, rules, step_file, id)? {
+        Ok(loaded) if loaded.document.shape() == document::Shape::Status => loaded,
+        other => return Ok(other),
+    };
+    Ok(match planned::beside(project, step_file)? {
+        Ok(None) => Ok(loaded),
+        Ok(Some(roadmap)) => match planned::apply(&roadmap, &mut loaded.state) {
+            Ok(()) => Ok(loaded),
+            Err(finding) => Err(vec![finding]),
+        },
+        Err(findings) => Err(findings),
+    })
+}
+
+/// Reads an open step, bound by what was planned when it was opened: a roadmap that is changed since frees nobody.
+pub(super) fn load_open(
+    project: &Project,
+    rules: &Rules,
+    step: &OpenStep,
+) -> Result<Result<Loaded, Vec<Finding>>, GuardError> {
+    let loaded = load(project, rules, &step.step_file, Some(&step.task_id))?;
+    Ok(loaded.map(|loaded| bound(loaded, step)))
+}
+
+fn bound(mut loaded: Loaded, step: &OpenStep) -> Loaded {
+    if let Some(patterns) = &step.patterns {
+        loaded.state.allowed_patterns = Some(patterns.clone());
+    }
+    loaded
+}
+
 pub(super) fn parse(
     rules: &Rules,
     step_file: &str,
     text: String,
     id: Option<&str>,
 ) -> Result<Loaded, Vec<Finding>> {
-    let document = Document::read_among(step_file, &text, rules.own())?;
+    let document = rules.document(step_file, &text)?;
     let state = match document.step(id) {
         Ok(state) => state,
         // A file for many steps gets its entry when the first phase begins.
@@ -92,6 +148,36 @@ pub(super) struct Synced {
 }
 
 impl Guard<'_> {
+    /// Takes over what other hands wrote into state files since the book last looked, so that each save is held against
+    /// the one before it. An edit that breaks a rule may be half done: it is left as it is until somebody has to
+    /// decide, at a stop, at a commit or by a command.
+    pub(super) fn take_over_edits(&mut self) -> Result<(), GuardError> {
+        let edited = live::edited(self.project);
+        if edited.is_empty() {
+            return Ok(());
+        }
+        let steps = self.book()?.steps()?;
+        let mut changed = vec![];
+        for file in &edited {
+            let mut of_file = steps.iter().filter(|step| step.step_file == file.step_file).peekable();
+            if of_file.peek().is_none() {
+                live::leave(self.project, file);
+                continue;
+            }
+            let found = self.project.read(&file.step_file)?.map(|text| Hash::of(text.as_bytes()));
+            // One step of a file is enough: all others that it holds are compared with it.
+            changed.extend(of_file.find(|step| step.state != found));
+        }
+        if !changed.is_empty() {
+            let rules = Rules::read(self.project)?;
+            self.transact(|desk| changed.iter().try_for_each(|step| desk.take_over(&rules, step)))?;
+        }
+        for file in edited.iter().filter(|file| steps.iter().any(|step| step.step_file == file.step_file)) {
+            live::seen(self.project, file, self.now);
+        }
+        Ok(())
+    }
+
     /// Looks at the state files of all open steps again, before anything is made of what stands in them.
     pub(super) fn look_again(&mut self, rules: &Rules) -> Result<(), GuardError> {
         let mut edited = vec![];
@@ -144,9 +230,52 @@ impl Desk<'_, '_> {
         };
         if found == known {
             let loaded = parse(rules, &step.step_file, found, id);
-            return Ok(loaded.map(|loaded| Synced { loaded, refused: vec![] }));
+            return Ok(loaded.map(|loaded| Synced { loaded: bound(loaded, step), refused: vec![] }));
         }
         self.import(rules, step, known, found)
+    }
+
+    /// Takes a lawful edit of a step's file over, and leaves any other alone.
+    fn take_over(&mut self, rules: &Rules, step: &OpenStep) -> Result<(), GuardError> {
+        let Some(mut step) = self.step(&step.step_file, &step.task_id)? else { return Ok(()) };
+        let (found, known) = (self.project.read(&step.step_file)?, self.last_state(&step.step_file)?);
+        let (Some(found), Some(known)) = (found, known) else { return Ok(()) };
+        if found == known {
+            step.state = Some(Hash::of(found.as_bytes()));
+            return self.keep(&step);
+        }
+        let read = |text: String| parse(rules, &step.step_file, text, Some(&step.task_id));
+        let (Ok(before), Ok(after)) = (read(known), read(found)) else { return Ok(()) };
+        let imported = imported(rules, &before, &after, self.now);
+        if !imported.is_lawful() {
+            return Ok(());
+        }
+        self.took_over(&mut step, &imported, &after)?;
+        if !imported.events.is_empty() {
+            // Who gets on is not counted out.
+            step.sent_back = 0;
+        }
+        self.keep(&step)
+    }
+
+    /// Puts a lawful edit on record.
+    fn took_over(
+        &mut self,
+        step: &mut OpenStep,
+        imported: &change::Imported,
+        after: &Loaded,
+    ) -> Result<(), GuardError> {
+        let taken =
+            self.event(Happening::StateImported, &step.step_file).with("step_id", step.task_id.as_str());
+        if !imported.events.is_empty() {
+            self.happened(&taken)?;
+        }
+        for event in &imported.events {
+            self.happened(event)?;
+        }
+        self.saw_state(&step.step_file, &after.text)?;
+        step.state = Some(after.hash());
+        Ok(())
     }
 
     fn import(
@@ -168,18 +297,8 @@ impl Desk<'_, '_> {
         };
         match after.filter(|_| imported.is_lawful()) {
             Some(after) => {
-                let taken = self
-                    .event(Happening::StateImported, &step.step_file)
-                    .with("step_id", step.task_id.as_str());
-                if !imported.events.is_empty() {
-                    self.happened(&taken)?;
-                }
-                for event in &imported.events {
-                    self.happened(event)?;
-                }
-                self.saw_state(&step.step_file, &found)?;
-                step.state = Some(after.hash());
-                Ok(Ok(Synced { loaded: after, refused: vec![] }))
+                self.took_over(step, &imported, &after)?;
+                Ok(Ok(Synced { loaded: bound(after, step), refused: vec![] }))
             }
             None => {
                 let refused: Vec<String> = imported.findings.iter().map(|f| f.message.clone()).collect();
@@ -191,7 +310,7 @@ impl Desk<'_, '_> {
                 self.happened(&event)?;
                 self.refused_state(&step.step_file, &found)?;
                 self.write_state(&step.step_file, known)?;
-                Ok(Ok(Synced { loaded: before, refused }))
+                Ok(Ok(Synced { loaded: bound(before, step), refused }))
             }
         }
     }

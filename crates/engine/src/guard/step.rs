@@ -1,5 +1,7 @@
 //! A step that was started under the guard, as the guard remembers it between two hooks.
 
+pub(super) mod worktree;
+
 use std::collections::BTreeMap;
 
 use serde::Deserialize;
@@ -34,6 +36,10 @@ pub struct OpenStep {
     pub ended: bool,
     /// The files when the agent began.
     pub base: Option<Base>,
+    /// The files that it may change, where a roadmap said so and not its state file.
+    pub patterns: Option<Vec<String>>,
+    /// Linked worktrees in which its agents work, with the files there when they began.
+    pub worktrees: BTreeMap<String, Base>,
     /// The state file as it was last seen or written.
     pub state: Option<Hash>,
     /// How often in a row its agent was sent back.
@@ -91,13 +97,16 @@ impl OpenStep {
     /// whoever worked for it before is still bound by it.
     pub(super) fn after(before: Option<&OpenStep>, same_agent: bool) -> OpenStep {
         let Some(before) = before else { return OpenStep { invocations: 1, ..OpenStep::default() } };
-        let earlier = before.tool_use_id.clone().filter(|_| !same_agent);
+        let is_new = |call: &String| !same_agent && !before.calls.contains(call);
+        let earlier = before.tool_use_id.clone().filter(is_new);
         let calls = before.calls.iter().cloned().chain(earlier);
         let agents = before.agents.iter().cloned().chain(before.agent_id.clone());
         OpenStep {
             calls: calls.take(CALLS_MAX).collect(),
             agents: agents.take(CALLS_MAX).collect(),
             base: before.base.clone(),
+            patterns: before.patterns.clone(),
+            worktrees: before.worktrees.clone(),
             usage: before.usage,
             turns: before.turns,
             invocations: before.invocations + 1,

@@ -1,6 +1,9 @@
 //! The stops: an agent comes to an end, by itself or not, and its step is judged (DS-32 to DS-48, DS-64 to DS-67).
 
 mod settle;
+mod unknown;
+
+use std::path::Path;
 
 use seriatim_core::guard::client::Client;
 use seriatim_core::guard::event::Event;
@@ -30,6 +33,7 @@ use super::state::Loaded;
 use super::state::Synced;
 use super::step;
 use super::step::OpenStep;
+use super::step::worktree;
 use super::transcript;
 
 /// How often in a row an agent is sent back. The client would let it go after eight, without a word.
@@ -62,7 +66,7 @@ impl Guard<'_> {
         let steps = self.book()?.steps()?;
         // An agent that got more work begins again; one whose call is known to be another one is none of ours.
         match called_by(&steps, event) {
-            Whose::Step(step) => return self.begin(*step, event.agent_id.clone()),
+            Whose::Step(step) => return self.begin_at(*step, event),
             Whose::Nobodys => return Ok(Reply::Pass),
             Whose::Unknown => {}
         }
@@ -70,7 +74,7 @@ impl Guard<'_> {
             |step: &&OpenStep| !step.ended && step.agent_id.is_none() && step.session == event.session_id;
         let waiting: Vec<OpenStep> = steps.iter().filter(waits).cloned().collect();
         match waiting.as_slice() {
-            [only] => self.begin(only.clone(), event.agent_id.clone()),
+            [only] => self.begin_at(only.clone(), event),
             // Several at once are told apart when they stop; all of them begin here.
             several => {
                 for step in several.iter().filter(|step| step.base.is_none()) {
@@ -81,15 +85,29 @@ impl Guard<'_> {
         }
     }
 
+    /// An agent has begun with a step: in the project, or in a worktree of its own.
+    fn begin_at(&mut self, mut step: OpenStep, event: &Event) -> Result<Reply, GuardError> {
+        let root = event.cwd.as_deref().and_then(|cwd| worktree::of(self.project, Path::new(cwd)));
+        if let Some(root) = root
+            && let Some(name) = root.to_str().filter(|name| !step.worktrees.contains_key(*name))
+            && let Some(base) = scope::base_in(self.project, &root)?
+        {
+            step.worktrees.insert(name.to_owned(), base);
+        }
+        self.begin(step, event.agent_id.clone())
+    }
+
     pub(super) fn begin(&mut self, step: OpenStep, agent: Option<String>) -> Result<Reply, GuardError> {
         let base = match step.base.clone() {
             Some(base) => Some(base),
             None => scope::base(self.project)?,
         };
         let rules = Rules::read(self.project)?;
+        let worktrees = step.worktrees.clone();
         self.transact(|desk| {
             let Some(mut step) = desk.step(&step.step_file, &step.task_id)? else { return Ok(()) };
             step.base = step.base.or(base);
+            step.worktrees.extend(worktrees);
             step.agent_id = agent.or(step.agent_id);
             step.ended = false;
             if let Ok(Synced { loaded, .. }) = desk.sync(&rules, &mut step)? {
@@ -102,8 +120,17 @@ impl Guard<'_> {
 
     /// A sub-agent wants to stop.
     pub(super) fn sub_stop(&mut self, event: &Event, stopping: &Stopping) -> Result<Reply, GuardError> {
-        let agent: Vec<&str> = event.agent_id.as_deref().into_iter().collect();
-        sightings::note(self.project, event.session_id.as_deref(), &agent);
+        let answer = self.stopping(event, stopping);
+        // An agent that nobody knew before is known from now on, and nobody waits for one that may go.
+        let (session, agent) = (event.session_id.as_deref(), event.agent_id.as_deref());
+        sightings::note(self.project, session, &agent.into_iter().collect::<Vec<_>>());
+        if matches!(answer, Ok(Reply::Pass)) {
+            sightings::over(self.project, session, agent);
+        }
+        answer
+    }
+
+    fn stopping(&mut self, event: &Event, stopping: &Stopping) -> Result<Reply, GuardError> {
         let steps = self.book()?.steps()?;
         let path = stopping.agent_transcript_path.clone().or_else(|| transcript::beside(event));
         let found = match self.by_transcript(&steps, event, path.as_deref())? {
@@ -115,12 +142,21 @@ impl Guard<'_> {
             },
             Whose::Unknown => match owner(&steps, event) {
                 Some(step) => step.clone(),
-                None => return Ok(Reply::Pass),
+                None => return self.unknown_stop(&steps, event),
             },
         };
         let mut step = found;
         transcript::count(self.project, &mut step, path.as_deref());
-        self.judge(step, End::Wants, &[])
+        let unseen = reconcile::unseen(self.project, event)?;
+        let unseen: Vec<String> = unseen.iter().map(|id| reconcile::sentence(id)).collect();
+        self.judge(step, End::Wants, &unseen)
+    }
+
+    /// Gives a step whose beginning nobody saw what it has to be held against: the last commit.
+    fn begin_unseen(&mut self, mut step: OpenStep, agent: Option<String>) -> Result<OpenStep, GuardError> {
+        step.base = scope::last_commit(self.project)?;
+        self.begin(step.clone(), agent)?;
+        Ok(step)
     }
 
     /// An agent without a step was taken for that of one, because they began at the same time.
@@ -166,9 +202,9 @@ impl Guard<'_> {
             return Ok(Whose::Nobodys);
         }
         let rules = Rules::read(self.project)?;
-        let task_id = match state::load(self.project, &rules, &file, id)? {
-            Ok(loaded) => loaded.state.task_id,
-            Err(_) => id.unwrap_or_default().to_owned(),
+        let (task_id, patterns) = match state::load_planned(self.project, &rules, &file, id)? {
+            Ok(loaded) => (loaded.state.task_id.clone(), loaded.planned_patterns()),
+            Err(_) => (id.unwrap_or_default().to_owned(), None),
         };
         Ok(Whose::Step(Box::new(OpenStep {
             step_file: file,
@@ -178,14 +214,14 @@ impl Guard<'_> {
             session: event.session_id.clone(),
             agent_id: event.agent_id.clone(),
             base: scope::last_commit(self.project)?,
+            patterns,
             ..OpenStep::default()
         })))
     }
 
     /// The call of a sub-agent came back.
     pub(super) fn spawn_done(&mut self, event: &Event, done: &SpawnDone) -> Result<Reply, GuardError> {
-        let agent: Vec<&str> = done.agent_id.as_deref().into_iter().collect();
-        sightings::note(self.project, event.session_id.as_deref(), &agent);
+        sightings::came_back(self.project, event.session_id.as_deref(), done);
         let steps = self.book()?.steps()?;
         let call = done.tool_use_id.as_deref();
         let by_agent = || called(&steps, None, done.agent_id.as_deref());
@@ -208,9 +244,8 @@ impl Guard<'_> {
             transcript::count(self.project, &mut known, path.as_deref());
         }
         if !launched && known.base.is_none() {
-            // Nobody saw it begin, and it is over: what it did is seen against the last commit.
-            known.base = scope::last_commit(self.project)?;
-            self.begin(known.clone(), known.agent_id.clone())?;
+            let agent = known.agent_id.clone();
+            known = self.begin_unseen(known, agent)?;
         }
         let step = self.transact(|desk| {
             let mut step = current(desk, known)?;
@@ -234,14 +269,28 @@ impl Guard<'_> {
 
     pub(super) fn spawn_failed(
         &mut self,
+        event: &Event,
         tool_use_id: Option<&str>,
         error: Option<&str>,
     ) -> Result<Reply, GuardError> {
+        sightings::over(self.project, event.session_id.as_deref(), tool_use_id);
         let steps = self.book()?.steps()?;
-        match called(&steps, tool_use_id, None).filter(|step| step.has_begun()).cloned() {
-            Some(step) => self.judge(step, End::Crashed, &[error.unwrap_or("the call failed").to_owned()]),
+        match called(&steps, tool_use_id, None).cloned() {
+            Some(step) if step.has_begun() => {
+                self.judge(step, End::Crashed, &[error.unwrap_or("the call failed").to_owned()])
+            }
+            // Nobody began, so that nobody is left to be judged.
+            Some(step) => self.over(&step),
             None => Ok(Reply::Pass),
         }
+    }
+
+    fn over(&mut self, step: &OpenStep) -> Result<Reply, GuardError> {
+        self.transact(|desk| match desk.step(&step.step_file, &step.task_id)? {
+            Some(step) => desk.keep(&OpenStep { ended: true, ..step }),
+            None => Ok(()),
+        })?;
+        Ok(Reply::Pass)
     }
 
     /// A sub-agent of Gemini ends by a call. It has no name there, so the one that is at work is meant.
@@ -279,15 +328,20 @@ impl Guard<'_> {
         let held: Vec<String> = unseen.iter().map(|id| reconcile::sentence(id)).collect();
         let steps = self.book()?.steps()?;
         let mut reasons = vec![];
-        for step in steps.iter().filter(|step| step.session == event.session_id && step.has_begun()) {
+        for step in steps.iter().filter(|step| step.session == event.session_id) {
             // One that is held waits for a person, whom nothing here could replace.
             let waits = step.ended && !step.holds.is_empty();
             let passed = step.ended && step.last_stop.as_ref().is_some_and(|last| last.status != "error");
             if is_running(step, stopping) || waits || (passed && unseen.is_empty()) {
                 continue;
             }
+            let step = match step.has_begun() {
+                true => step.clone(),
+                false if unknown::never_began(step, event) => continue,
+                false => self.begin_unseen(step.clone(), None)?,
+            };
             // A main conversation can call the agent again, so that it is sent back like one.
-            if let Reply::Block { reason } = self.judge(step.clone(), End::Wants, &held)? {
+            if let Reply::Block { reason } = self.judge(step, End::Wants, &held)? {
                 reasons.push(reason);
             }
         }
@@ -299,7 +353,8 @@ impl Guard<'_> {
         let rules = Rules::read(self.project)?;
         let others = self.beside(&step)?;
         let outside = scope_of(self.project, &rules, &step, &others)?;
-        let ran = evidence::run(self.project, &rules, &step)?;
+        state::follow(self.project, &step.step_file);
+        let ran = evidence::run(self.project, &rules, &step, &self.patience)?;
         self.transact(|desk| {
             if end == End::Wants && desk.step(&step.step_file, &step.task_id)?.is_none() {
                 let what = "an agent of this step stopped whose start no hook has seen";
@@ -328,8 +383,7 @@ impl Guard<'_> {
             }
             verdict.add_errors(outside.errors);
             verdict.add_warnings(outside.warnings);
-            verdict.add_errors(ran.errors);
-            verdict.add_warnings(ran.notes);
+            verdict.add_evidence(ran);
             if end == End::Wants {
                 verdict.add_errors(trouble.to_vec());
             } else {
@@ -421,7 +475,7 @@ fn scope_of(
     step: &OpenStep,
     others: &[OpenStep],
 ) -> Result<Outside, GuardError> {
-    let Ok(loaded) = state::load(project, rules, &step.step_file, Some(&step.task_id))? else {
+    let Ok(loaded) = state::load_open(project, rules, step)? else {
         return Ok(Outside::default());
     };
     let permitted = scope::of_others(project, rules, step, others)?;

@@ -60,6 +60,20 @@ pub(super) fn go_on(path: &Path, scan: &mut Scan) {
     feed(path, scan, NEW_BYTES_MAX, |_| false);
 }
 
+/// The last part of a transcript, as far as a hook has time for it. Its first line may be torn.
+pub(super) fn tail(path: &Path) -> String {
+    let mut bytes = vec![];
+    if let Ok(mut file) = File::open(path) {
+        let length = file.metadata().map_or(0, |found| found.len());
+        let read = file
+            .seek(SeekFrom::Start(length.saturating_sub(NEW_BYTES_MAX)))
+            .and_then(|_| file.take(NEW_BYTES_MAX).read_to_end(&mut bytes));
+        // What cannot be read tells nothing.
+        let _ = read;
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
 fn feed(path: &Path, scan: &mut Scan, bytes_max: u64, done: impl Fn(&Scan) -> bool) {
     let Ok(mut file) = File::open(path) else { return };
     if file.seek(SeekFrom::Start(scan.offset)).is_err() {

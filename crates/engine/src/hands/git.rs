@@ -11,6 +11,7 @@
 //! Names that are not UTF-8 appear with replacement characters. They are shown and counted, but cannot be
 //! committed through this.
 
+mod branches;
 mod changes;
 mod commit;
 mod deliver;
@@ -24,6 +25,7 @@ use std::path::PathBuf;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering;
 
+pub use crate::hands::git::branches::Merged;
 pub use crate::hands::git::changes::Change;
 pub use crate::hands::git::changes::ChangeKind;
 pub use crate::hands::git::changes::Diff;

@@ -92,10 +92,9 @@ impl Course<'_> {
                 feedback: feedback.to_vec(),
                 ..Brief::default()
             },
-            required: vec![],
             judge_all: self.strict(),
             rehearsal: self.test(),
-            forbidden: vec![],
+            ..Assignment::default()
         }
     }
 }

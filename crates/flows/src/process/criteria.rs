@@ -262,10 +262,9 @@ impl Course<'_> {
                 feedback: feedback.to_vec(),
                 ..Brief::default()
             },
-            required: vec![],
             judge_all: true,
             rehearsal: self.test(),
-            forbidden: vec![],
+            ..Assignment::default()
         }
     }
 }

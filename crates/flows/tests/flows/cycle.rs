@@ -145,7 +145,7 @@ impl World {
 
     fn git(&mut self, call: &GitCall) -> Vec<u8> {
         match call {
-            GitCall::Stand => {
+            GitCall::Stand { .. } => {
                 let tree = if self.changed { "after" } else { "before" };
                 body(&Done::Ok(Stand { tree: tree.to_owned(), ..Stand::default() }))
             }

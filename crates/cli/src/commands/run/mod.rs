@@ -2,6 +2,8 @@
 
 mod cycle;
 mod process;
+mod roadmap;
+mod step;
 
 use std::path::PathBuf;
 
@@ -27,6 +29,8 @@ pub(crate) struct Run {
 enum What {
     Process(process::Process),
     Cycle(cycle::Cycle),
+    Step(step::Step),
+    Roadmap(roadmap::Roadmap),
 }
 
 /// How questions are dealt with.
@@ -50,6 +54,8 @@ pub(crate) fn run(context: &Context, command: &Run) -> Result<Exit> {
     match &command.what {
         What::Process(process) => process::run(context, process),
         What::Cycle(cycle) => cycle::run(context, cycle),
+        What::Step(step) => step::run(context, step),
+        What::Roadmap(roadmap) => roadmap::run(context, roadmap),
     }
 }
 

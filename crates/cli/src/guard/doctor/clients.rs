@@ -3,7 +3,6 @@
 use std::path::Path;
 use std::path::PathBuf;
 
-use serde_json::Value;
 use seriatim_core::guard::capabilities::Capabilities;
 use seriatim_core::guard::capabilities::Capability;
 use seriatim_core::guard::capabilities::Support;
@@ -14,15 +13,9 @@ use seriatim_core::guard::settings::State;
 use seriatim_engine::guard::Installed;
 
 use super::Health;
-use crate::guard::clients::CLAUDE_LOCAL;
 use crate::guard::clients::Settings;
 use crate::guard::program;
-
-/// Settings that an administrator gives to all users of a machine.
-const MANAGED: [&str; 2] = [
-    "/etc/claude-code/managed-settings.json",
-    "/Library/Application Support/ClaudeCode/managed-settings.json",
-];
+use crate::guard::switches;
 
 /// Every hook has to be in the settings, as it was put in.
 pub(super) fn settings(health: &mut Health, root: &Path, installed: &Installed) {
@@ -53,53 +46,12 @@ pub(super) fn settings(health: &mut Health, root: &Path, installed: &Installed) 
 pub(super) fn switches(health: &mut Health, root: &Path, installed: &Installed) {
     let client = installed.client;
     let name = format!("{client} runs hooks");
-    let mut off = vec![];
-    for path in switch_files(root, installed) {
-        let shown = path.display().to_string();
-        let Some(folder) = path.parent() else { continue };
-        let Some(file) = path.file_name().and_then(|file| file.to_str()) else { continue };
-        if Settings::read(folder, file).is_ok_and(|settings| settings.switched_off(client)) {
-            off.push(format!("{shown} switches all hooks off"));
-        }
-    }
-    if client == Client::Claude {
-        off.extend(
-            MANAGED.iter().filter(|path| managed_only(Path::new(path))).map(|path| {
-                format!("{path} allows managed hooks alone, so those of the project are not run")
-            }),
-        );
-    }
+    let off = switches::off(root, installed);
     if off.is_empty() {
         health.good(name, "nothing that can be seen switches them off");
     } else {
         health.bad(name, off.join("; "), "take the switch out; until then the client asks nobody");
     }
-}
-
-fn switch_files(root: &Path, installed: &Installed) -> Vec<PathBuf> {
-    let mut files = vec![root.join(&installed.settings.path)];
-    let home = std::env::var_os("HOME").map(PathBuf::from);
-    match installed.client {
-        Client::Claude => {
-            files.extend([root.join(Client::Claude.settings_path()), root.join(CLAUDE_LOCAL)]);
-            let folder = std::env::var_os("CLAUDE_CONFIG_DIR").map(PathBuf::from);
-            let folder = folder.or_else(|| home.map(|home| home.join(".claude")));
-            files.extend(folder.map(|folder| folder.join("settings.json")));
-            files.extend(MANAGED.iter().map(PathBuf::from));
-        }
-        Client::Gemini => files.extend(home.map(|home| home.join(".gemini/settings.json"))),
-        Client::Codex => {}
-    }
-    files.sort();
-    files.dedup();
-    files.retain(|file| file.exists());
-    files
-}
-
-fn managed_only(path: &Path) -> bool {
-    let text = std::fs::read_to_string(path).unwrap_or_default();
-    let settings: Value = serde_json::from_str(&text).unwrap_or(Value::Null);
-    settings["allowManagedHooksOnly"] == Value::Bool(true)
 }
 
 /// What a client can do depends on its version (DS-34).

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use seriatim_core::hash::Hash;
 use seriatim_core::roadmap::document::Document;
+use seriatim_core::roadmap::verdict::AT_STOP;
 use seriatim_engine::guard::Guard;
 use seriatim_engine::guard::Mark;
 use seriatim_engine::guard::Project;
@@ -22,7 +23,7 @@ use crate::workspace::make_redactor;
 use crate::workspace::now;
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");
-/// The gates that are run when an agent says that a step is done.
+/// The gates that every project should have.
 const GATES: [&str; 2] = ["tests", "lint"];
 
 /// Hooks call the program by its name, so that name has to lead here.
@@ -171,7 +172,7 @@ pub(super) fn open_steps(health: &mut Health, project: &Project) {
     };
     let mut trouble = vec![];
     for step in &steps {
-        if is_undeclared(project, &step.step_file, &step.task_id) {
+        if step.patterns.is_none() && is_undeclared(project, &step.step_file, &step.task_id) {
             trouble.push(format!(
                 "{} declares no allowed_file_patterns, so that it may change any file",
                 step.in_words()
@@ -204,10 +205,15 @@ pub(super) fn gates(health: &mut Health, project: &Project) {
     let Ok(rules) = Rules::read(project) else { return };
     let missing: Vec<&str> =
         GATES.into_iter().filter(|gate| !rules.config.gates.contains_key(*gate)).collect();
+    let run: Vec<&str> = AT_STOP.into_iter().filter(|gate| rules.config.gates.contains_key(*gate)).collect();
+    let run = match run.as_slice() {
+        [] => "none is configured".to_owned(),
+        some => format!("{} are run when a step is said to be done", some.join(", ")),
+    };
     if missing.is_empty() {
-        return health.good("gates", "tests and lint are run when a step is said to be done");
+        return health.good("gates", run);
     }
-    health.good("gates", format!("not configured: {}", missing.join(", ")));
+    health.good("gates", format!("{run}; not configured: {}", missing.join(", ")));
     health.unprotected(format!(
         "No gate is configured for {}: what an agent says of it is believed. Name a command under [gates] in seriatim.toml.",
         missing.join(" and ")

@@ -242,3 +242,27 @@ proptest! {
         prop_assert!(Pattern::literal(&path).matches(&path));
     }
 }
+
+#[test]
+fn ds_66_what_another_hand_puts_below_our_folder_is_told_from_what_is_ours() {
+    let journal = [".seriatim/journal.db", ".seriatim/journal.db-wal", ".seriatim/journal.lock"];
+    let guard =
+        [".seriatim/guard/seen/s1", ".seriatim/guard/scans/main-s1", ".seriatim/guard/audit-2026-01-01.log"];
+    let folders = [".seriatim/git/objects/ab/cd", ".seriatim/outputs", ".seriatim/holders/1.lock"];
+    for ours in journal.iter().chain(&guard).chain(&folders).chain(&[".seriatim/.seriatim-tmp-1-2"]) {
+        assert!(is_written_by_us(ours), "{ours}");
+    }
+    for other in [
+        ".seriatim",
+        ".seriatim/foo",
+        ".seriatim/guard",
+        ".seriatim/guard/bar",
+        ".seriatim/guard.json",
+        ".seriatim/journal.db/x",
+        ".seriatim/journal.evil",
+        "src/journal.db",
+        "sub/.seriatim/journal.db",
+    ] {
+        assert!(!is_written_by_us(other), "{other}");
+    }
+}

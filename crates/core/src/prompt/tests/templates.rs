@@ -8,6 +8,10 @@ use super::fourteen;
 use super::judged;
 use super::values;
 use crate::check;
+use crate::doc;
+use crate::doc::Limits;
+use crate::doc::Node;
+use crate::doc::Sink;
 use crate::finding::Finding;
 use crate::kind::Kind;
 use crate::prompt::Library;
@@ -16,7 +20,9 @@ use crate::prompt::library::BUILT_IN;
 use crate::prompt::library::SCHEMA_FILE;
 use crate::prompt::library::SECTIONS_FILE;
 use crate::prompt::lint;
+use crate::prompt::registry::Registry;
 use crate::prompt::render;
+use crate::prompt::sections::Sections;
 
 fn project(files: &[(&str, &str)]) -> Library {
     let files: BTreeMap<String, String> =
@@ -98,6 +104,23 @@ fn ds_10_what_is_built_in_is_complete_and_without_findings() {
         assert_eq!(check::file(name, text.as_bytes(), None).kind, Some(Kind::Template), "{name}");
         assert_eq!(check::file(name, text.as_bytes(), None).findings, [], "{name}");
     }
+}
+
+// DS-07, DS-10: tables and documents say the same, in both directions.
+#[test]
+fn ds_10_the_built_in_rules_are_those_of_their_documents() {
+    let document = |wanted: &str| BUILT_IN.iter().find(|(name, _)| *name == wanted).unwrap().1;
+    let read = |name: &str, take: &mut dyn FnMut(&Node, &Sink)| {
+        let (root, findings) = doc::parse(document(name).as_bytes(), &Limits::default());
+        let sink = Sink::default();
+        take(&root.unwrap(), &sink);
+        assert_eq!((findings, sink.into_findings()), (vec![], vec![]), "{name}");
+    };
+    let (mut sections, mut registry) = (Sections::default(), Registry::default());
+    read(SECTIONS_FILE, &mut |root, sink| sections.read(root, sink));
+    read(SCHEMA_FILE, &mut |root, sink| registry.read(root, sink));
+    assert_eq!(sections, Library::standard().sections);
+    assert_eq!(registry, Library::standard().registry);
 }
 
 // DS-12 as well.

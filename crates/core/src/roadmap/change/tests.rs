@@ -237,7 +237,7 @@ fn the_last_phase_ends_the_step_and_an_ended_step_is_closed() {
     reopened.phases[6].status = PhaseStatus::NotExecuted;
     assert_eq!(
         refused(&reopened, &Change::new(Act::Start, "COMMIT")),
-        "step 01-01 is DONE, where no phase can be changed; it is finished"
+        "step 01-01 is DONE, where no phase can be changed; it is finished, and what is still to be done needs a step of its own"
     );
 }
 

@@ -54,6 +54,11 @@ impl Registry {
         CAPABILITIES.iter().find(|(known, _)| *known == name).map(|(_, capability)| *capability)
     }
 
+    /// Whether there is an agent of that name (DW-20).
+    pub fn accept(&self, name: &str) -> Result<(), Message> {
+        self.check(name)
+    }
+
     pub(super) fn check(&self, name: &str) -> Result<(), Message> {
         let known = self.names();
         if known.iter().any(|known| known == name) {

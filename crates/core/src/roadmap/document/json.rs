@@ -109,6 +109,13 @@ impl Walk<'_> {
 
     fn string(&mut self) -> String {
         let rest = self.rest();
+        // Most strings hold no escape, and are what stands between the quotes.
+        let plain = rest.strip_prefix('"').and_then(|inner| inner.split_once('"')).map(|(plain, _)| plain);
+        if let Some(plain) = plain.filter(|plain| !plain.contains('\\')) {
+            let text = plain.to_owned();
+            self.at += text.len() + 2;
+            return text;
+        }
         let mut escaped = false;
         let end = rest.char_indices().skip(1).find(|(_, c)| {
             let ends = *c == '"' && !escaped;

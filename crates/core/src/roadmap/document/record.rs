@@ -35,12 +35,15 @@ const ALIASES: [(&str, &[&str]); 12] = [
     ("blocked_by", &["blocked_by", "skip_reason"]),
 ];
 
-fn aliases(field: &'static str) -> Vec<&'static str> {
-    ALIASES.iter().find(|(name, _)| *name == field).map_or_else(|| vec![field], |(_, names)| names.to_vec())
+/// A field without aliases has its own name alone.
+fn aliases(field: &'static str) -> impl Iterator<Item = &'static str> {
+    let names = ALIASES.iter().find(|(name, _)| *name == field).map(|(_, names)| *names);
+    let own = [field].into_iter().filter(move |_| names.is_none());
+    names.unwrap_or_default().iter().copied().chain(own)
 }
 
 fn get<'n>(node: &'n Node, field: &'static str) -> Option<&'n Node> {
-    aliases(field).into_iter().find_map(|name| node.get(name)).filter(|node| !node.is_null())
+    aliases(field).find_map(|name| node.get(name)).filter(|node| !node.is_null())
 }
 
 /// Texts are texts; what somebody wrote as a list or mapping is kept as its JSON.
@@ -91,6 +94,22 @@ pub(super) fn all(container: &Node, path: &[String]) -> Vec<Located> {
     }
 }
 
+/// The names of the entries alone.
+pub(super) fn names(container: &Node) -> Vec<String> {
+    match &container.value {
+        Value::Seq(items) => {
+            items.iter().map(|node| node.as_str().map_or_else(|| named(node, None), str::to_owned)).collect()
+        }
+        Value::Map(entries) => entries.iter().map(|(key, node)| named(node, Some(&key.text))).collect(),
+        _ => vec![],
+    }
+}
+
+/// The name that a record gives itself, else the one under which it stands.
+fn named(node: &Node, name: Option<&str>) -> String {
+    text(node, "phase_name").or_else(|| name.map(str::to_owned)).unwrap_or_else(|| UNKNOWN.to_owned())
+}
+
 fn located(node: &Node, name: Option<&str>, path: Vec<String>) -> Located {
     let record = match (&node.value, name) {
         // The bare name of a phase in a list; the bare status under its name in a mapping.
@@ -111,8 +130,7 @@ fn record(node: &Node, name: Option<&str>) -> PhaseRecord {
     let outcome = text(node, "outcome").as_deref().and_then(Outcome::read);
     let blocked_by = text(node, "blocked_by");
     let status = text(node, "status");
-    let name =
-        text(node, "phase_name").or_else(|| name.map(str::to_owned)).unwrap_or_else(|| UNKNOWN.to_owned());
+    let name = named(node, name);
     let count = |node: Option<&Node>| node.and_then(Node::as_int).and_then(|n| u64::try_from(n).ok());
     let list = |field| match get(node, field) {
         Some(list) => {
@@ -219,8 +237,7 @@ pub(super) struct Form {
 impl Form {
     /// The name of a field in an entry: one of its aliases that is there, else the usual one.
     fn name(&self, entry: Option<&Node>, field: &'static str) -> &'static str {
-        let names = aliases(field);
-        let there = names.iter().find(|name| entry.is_some_and(|entry| entry.get(name).is_some()));
+        let there = aliases(field).find(|name| entry.is_some_and(|entry| entry.get(name).is_some()));
         match (there, field) {
             (Some(name), _) => name,
             (None, "ended_at") if self.completed_at => "completed_at",

@@ -85,8 +85,23 @@ fn completed(root: &Node) -> &[Node] {
     list.and_then(Node::as_seq).unwrap_or_default()
 }
 
+/// Where the checkpoint of a step stands.
+pub(super) fn checkpoint_path(root: &Node, id: &str) -> Option<Vec<String>> {
+    checkpoints(root).into_iter().find(|checkpoint| checkpoint.id == id).map(|checkpoint| checkpoint.path)
+}
+
+/// Where the entry of a complete step stands, if it has room for fields.
+pub(super) fn completed_path(root: &Node, id: &str) -> Option<Vec<String>> {
+    let at = completed(root)
+        .iter()
+        .position(|entry| entry_id(entry).as_deref() == Some(id) && entry.as_map().is_some())?;
+    let under_base = base_node(root).get("completed_steps").is_some();
+    let list = below(&if under_base { base(root) } else { vec![] }, "completed_steps");
+    Some(below(&list, &at.to_string()))
+}
+
 /// The entry of a complete step; the bare id counts as one.
-fn completed_entry<'n>(root: &'n Node, id: &str) -> Option<&'n Node> {
+pub(super) fn completed_entry<'n>(root: &'n Node, id: &str) -> Option<&'n Node> {
     completed(root).iter().find(|entry| entry_id(entry).as_deref() == Some(id))
 }
 

@@ -72,7 +72,7 @@ fn log(root: &Node) -> Option<(&'static [&'static str], &Node)> {
 
 /// The generation of a file: that of its phases; for a file without any, that of its version, else the first.
 fn schema<'s>(root: &Node, own: &'s [Schema]) -> &'s Schema {
-    let names: Vec<String> = phases(root).into_iter().map(|located| located.record.name).collect();
+    let names = log(root).map(|(_, node)| record::names(node)).unwrap_or_default();
     let of_version = || {
         let version = first_text(root, &[&["schema_version"]]).unwrap_or_else(|| "1.0".to_owned());
         Schema::of_version(&version).or_else(|| Schema::of_version("1.0")).unwrap_or_else(Schema::usual)
@@ -202,8 +202,26 @@ pub(super) fn findings(root: &Node, own: &[Schema]) -> Vec<Finding> {
     if let Some((_, log)) = log(root) {
         findings.extend(record::findings(log, schema));
     }
+    findings.extend(pattern_findings(root));
     findings.extend(verdict::step_findings(&state(root, own), schema));
     findings
+}
+
+/// Patterns of another shape than a list of texts would bound nothing, or not what was meant.
+fn pattern_findings(root: &Node) -> Vec<Finding> {
+    let [key, ..] = PATTERNS;
+    let holders = [root.get(SPECIFICATION), Some(root)];
+    let declared = holders.into_iter().flatten().filter_map(|holder| holder.get(key));
+    let wrong = declared.filter(|value| !value.is_null()).flat_map(|value| match value.as_seq() {
+        Some(items) => items.iter().filter(|item| item.as_str().is_none()).collect(),
+        None => vec![value],
+    });
+    wrong
+        .map(|node| {
+            let message = format!("`{key}` must be a list of texts, but here is {}", node.in_words());
+            Finding::error("type", node.place, message).help("write it like [\"src/**\", \"tests/greet.rs\"]")
+        })
+        .collect()
 }
 
 /// The count of phases is that of the file's generation (DS-20, K-95), and each of them is there.

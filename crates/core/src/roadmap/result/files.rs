@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use serde::Deserialize;
 use serde::Serialize;
 
 /// A file that differs between the step's base and its last commit.
@@ -13,7 +14,7 @@ pub struct ChangedFile {
 }
 
 /// What is on record under a complete step. Later checks of the tests take their scope from it (DW-71).
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FilesModified {
     pub implementation: Vec<String>,
     pub tests: Vec<String>,

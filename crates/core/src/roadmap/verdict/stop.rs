@@ -4,6 +4,7 @@ use serde::Serialize;
 use serde_json::Value as Json;
 use serde_json::json;
 
+use super::gates::Evidence;
 use super::is_open;
 use super::record_fault;
 use super::unexecuted;
@@ -34,6 +35,9 @@ pub struct StopVerdict {
     pub step_file: String,
     pub errors: Vec<String>,
     pub warnings: Vec<String>,
+    /// What the gates of the project showed, where some are configured.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub evidence: Vec<Evidence>,
     pub timestamp: String,
 }
 
@@ -52,7 +56,14 @@ impl StopVerdict {
             (true, false) => Standing::Warning,
             (true, true) => Standing::Success,
         };
-        StopVerdict { status, step_file: step_file.to_owned(), errors, warnings, timestamp: now.to_string() }
+        StopVerdict {
+            status,
+            step_file: step_file.to_owned(),
+            errors,
+            warnings,
+            evidence: vec![],
+            timestamp: now.to_string(),
+        }
     }
 
     /// The verdict where the state file is not there, or cannot be read (DS-38).
@@ -73,11 +84,12 @@ impl StopVerdict {
 
     /// The line of the trail (DS-47).
     pub fn event(&self, task_id: &str, now: Utc) -> Event {
-        Event::new(now, Happening::SubagentStopValidation, &self.step_file)
+        let event = Event::new(now, Happening::SubagentStopValidation, &self.step_file)
             .with("step_id", task_id)
             .with("status", json!(self.status))
             .with("errors", self.errors.clone())
-            .with("warnings", self.warnings.clone())
+            .with("warnings", self.warnings.clone());
+        if self.evidence.is_empty() { event } else { event.with("evidence", json!(self.evidence)) }
     }
 }
 

@@ -1,7 +1,9 @@
 //! Steps that are put to work, and those whose agent went where it may not.
 
+use super::Evidence;
 use super::FailureMode;
 use super::Recovered;
+use super::Shown;
 use super::StopVerdict;
 use super::stop::Standing;
 use crate::machine::Refused;
@@ -30,6 +32,18 @@ impl StopVerdict {
         if !self.warnings.is_empty() && self.status == Standing::Success {
             self.status = Standing::Warning;
         }
+    }
+
+    /// Adds what the gates showed: red and broken ones are errors, those that were not run are said.
+    pub fn add_evidence(&mut self, evidence: Vec<Evidence>) {
+        let told = |wanted: &[Shown]| {
+            let told = evidence.iter().filter(|one| wanted.contains(&one.result));
+            told.map(Evidence::sentence).collect::<Vec<_>>()
+        };
+        let (errors, warnings) = (told(&[Shown::Red, Shown::Broken]), told(&[Shown::NotRun]));
+        self.add_errors(errors);
+        self.add_warnings(warnings);
+        self.evidence = evidence;
     }
 
     /// The word that stands in the trail.

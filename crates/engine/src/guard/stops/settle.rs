@@ -13,6 +13,7 @@ use seriatim_core::time::Utc;
 use super::End;
 use super::SENT_BACK_MAX;
 use crate::guard::GuardError;
+use crate::guard::advice;
 use crate::guard::book::Desk;
 use crate::guard::commit::is_scope;
 use crate::guard::state::Loaded;
@@ -59,7 +60,7 @@ pub(super) fn settle(
         desk.recover(&mut step, loaded, &recovered)?;
     }
     if end == End::Wants {
-        let why = format!("{} ended with errors: {}", step.in_words(), verdict.errors.join("; "));
+        let why = format!("{}{}{}", step.in_words(), advice::HELD, verdict.errors.join("; "));
         desk.hold(&mut step, why, &verdict)?;
     }
     desk.keep(&step)?;
@@ -107,12 +108,9 @@ fn send_back(step: &OpenStep, verdict: &StopVerdict) -> String {
     for error in &verdict.errors {
         text.push_str(&format!("\n- {error}"));
     }
-    text.push_str(&format!(
-        "\nRecord each phase as it is: `seriatim phase start {id} PHASE`, then `seriatim phase done {id} PHASE --outcome PASS`, \
-         or `seriatim phase skip {id} PHASE --reason \"NOT_APPLICABLE: why\"`, or `seriatim phase fail {id} PHASE --note \"why\"`. \
-         If you cannot finish, say what is left and stop: `seriatim phase partial {id} --suggest \"what has to be done next\"`.",
-        id = step.task_id
-    ));
+    for advice in advice::on(&step.task_id, &verdict.errors) {
+        text.push_str(&format!("\n{advice}"));
+    }
     text
 }
 
@@ -128,6 +126,12 @@ fn afterwards(step: &OpenStep, verdict: &StopVerdict, is_done: bool) -> String {
             "\nThe step can be tried again: call the sub-agent with a complete prompt for the same step."
         }
     });
+    // How phases are recorded is the business of the agent that is called again.
+    let beside: Vec<String> =
+        verdict.errors.iter().filter(|error| !advice::is_of_record(error)).cloned().collect();
+    for advice in advice::on(&step.task_id, &beside) {
+        text.push_str(&format!("\n{advice}"));
+    }
     text
 }
 

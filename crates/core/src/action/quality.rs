@@ -1,0 +1,92 @@
+//! Quality gates: what was measured against what is demanded (OC-57).
+
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeMap;
+
+use super::gate::Limit;
+use crate::evidence::coverage::Coverage;
+use crate::hash::Hash;
+use crate::question::Choice;
+use crate::question::Question;
+
+/// A demand that is not met.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Shortfall {
+    pub limit: Limit,
+    /// Nothing where nothing was measured, which is never good enough.
+    pub measured: Option<Coverage>,
+}
+
+/// The demands that what was measured does not meet, in their order.
+pub fn judge(limits: &[Limit], measured: &BTreeMap<String, Coverage>) -> Vec<Shortfall> {
+    let short = |limit: &Limit| {
+        let value = measured.get(&limit.measure).copied();
+        let holds = value.is_some_and(|value| limit.holds(value));
+        (!holds).then(|| Shortfall { limit: limit.clone(), measured: value })
+    };
+    limits.iter().filter_map(short).collect()
+}
+
+impl Shortfall {
+    /// `Coverage: 65% (threshold: 80%)`
+    pub fn line(&self) -> String {
+        let name = name(&self.limit.measure);
+        match self.measured {
+            Some(measured) => format!("{name}: {measured} (threshold: {})", self.limit),
+            None => format!("{name}: not measured (threshold: {})", self.limit),
+        }
+    }
+}
+
+/// What people call a measure: `unit_coverage_pct` is "Unit coverage".
+fn name(measure: &str) -> String {
+    let plain = measure.trim_end_matches("_pct").trim_end_matches("_percent").replace(['_', '-'], " ");
+    let mut letters = plain.chars();
+    letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
+}
+
+/// The verdict as it is shown.
+pub fn text(shortfalls: &[Shortfall]) -> String {
+    let mut lines: Vec<String> = shortfalls.iter().map(Shortfall::line).collect();
+    lines.push("❌ FAIL - Below threshold".to_owned());
+    lines.join("\n")
+}
+
+/// What the developers are told.
+pub fn feedback(shortfalls: &[Shortfall]) -> Vec<String> {
+    shortfalls.iter().map(|short| format!("{}; raise it to what is demanded", short.line())).collect()
+}
+
+/// Asks what shall happen. To let it pass, or to lower the bar, takes words (OC-57).
+pub fn question(gate: &str, shortfalls: &[Shortfall], evidence: Option<Hash>) -> Question {
+    let options = vec![
+        Choice::new("fix", "Fix coverage", "The developers work again with these numbers, and the gate is run again."),
+        Choice::new(
+            "lower_threshold",
+            "Lower threshold",
+            "The demand is lowered to what was measured, for this run; your justification is on record and is shown at the \
+             next approval.",
+        )
+        .with_text(),
+        Choice::new(
+            "override",
+            "Override",
+            "The work goes on although the gate failed; your reason is on record and is shown at the next approval.",
+        )
+        .with_text(),
+        Choice::new("retry", "Retry", "The gate is run again as it is, without any new work."),
+        Choice::new("cancel", "Cancel", "The action ends here; you are asked whether its work is kept."),
+    ];
+    Question {
+        header: format!("Quality gate {gate}"),
+        question: format!("The gate {gate} failed. How shall it go on?"),
+        why: "The measured values are not what the gate demands.".to_owned(),
+        tried: vec![],
+        details: text(shortfalls),
+        options,
+        free_text: true,
+        about: evidence.into_iter().collect(),
+    }
+}

@@ -1,0 +1,79 @@
+//! What the engine does to a step as a whole: it fails, it is looked at, it is done over.
+
+use std::collections::BTreeMap;
+
+use super::Act;
+use super::By;
+use super::Change;
+use super::Changed;
+use super::Refusal;
+use super::Work;
+use crate::roadmap::phases::Schema;
+use crate::roadmap::state::Outcome;
+use crate::roadmap::state::PhaseStatus;
+use crate::roadmap::state::StepState;
+use crate::roadmap::state::StepStatus;
+use crate::time::Utc;
+
+fn work<'s>(state: &StepState, schema: &'s Schema, now: Utc) -> Work<'s> {
+    Work { state: state.clone(), schema, now, by: By::Engine, events: vec![] }
+}
+
+/// A step is given up for now: it is FAILED, and what is left of it is said (DW-85). Phases that were closed stay so.
+pub fn fail(
+    state: &StepState,
+    schema: &Schema,
+    reason: &str,
+    suggestions: &[String],
+    can_retry: bool,
+    now: Utc,
+) -> Result<Changed, Refusal> {
+    let mut work = work(state, schema, now);
+    if work.state.status == StepStatus::InReview {
+        work.step_step(StepStatus::Rework, "rework", &BTreeMap::new())?;
+    }
+    if work.state.status != StepStatus::InProgress {
+        work.set_to_work()?;
+    }
+    // Nothing is left in progress: what was under way ends with the step.
+    for record in work.state.phases.iter_mut().filter(|phase| phase.status == PhaseStatus::InProgress) {
+        record.status = PhaseStatus::Failed;
+        record.outcome = Some(Outcome::Fail);
+        record.ended_at = Some(now.seconds());
+        record.outcome_details = Some(reason.to_owned());
+    }
+    work.step_step(StepStatus::Failed, "unrecoverable_error", &BTreeMap::new())?;
+    work.state.failure_reason = Some(reason.to_owned());
+    work.state.can_retry = Some(can_retry);
+    work.state.partial_completion = false;
+    work.state.recovery_suggestions = suggestions.to_vec();
+    Ok((work.state, work.events))
+}
+
+/// Somebody is asked to look at the step before it is brought home (DW-86).
+pub fn seek_review(state: &StepState, schema: &Schema, now: Utc) -> Result<Changed, Refusal> {
+    let mut work = work(state, schema, now);
+    work.step_step(StepStatus::InReview, "review", &BTreeMap::new())?;
+    Ok((work.state, work.events))
+}
+
+/// A step that was looked at is done over from a phase on; what was on record goes into the history.
+pub fn rework(
+    state: &StepState,
+    schema: &Schema,
+    phase: &str,
+    note: &str,
+    now: Utc,
+) -> Result<Changed, Refusal> {
+    let mut work = work(state, schema, now);
+    work.step_step(StepStatus::Rework, "rework", &BTreeMap::new())?;
+    work.step_step(StepStatus::InProgress, "agent_starts", &BTreeMap::new())?;
+    // The phase of the commit is under way while somebody looks; it begins again in its turn.
+    for record in work.state.phases.iter_mut().filter(|phase| phase.status == PhaseStatus::InProgress) {
+        record.reset();
+    }
+    let at = work.find(phase)?;
+    let change = Change { note: Some(note.to_owned()), by: By::Engine, ..Change::new(Act::Reopen, phase) };
+    work.reopen(at, &change)?;
+    Ok((work.state, work.events))
+}

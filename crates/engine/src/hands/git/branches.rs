@@ -1,0 +1,108 @@
+//! Bringing the branch of a further working tree and that of the workspace together.
+
+use crate::hands::git::COMMIT_MS;
+use crate::hands::git::Git;
+use crate::hands::git::GitError;
+use crate::hands::git::Invocation;
+use crate::hands::process::How;
+
+/// What a merge came to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Merged {
+    /// There was nothing that was not here already.
+    Nothing,
+    Done,
+    /// Both sides changed the same place. Everything is as it was before.
+    Conflicts(Vec<String>),
+}
+
+impl Git<'_> {
+    /// Merges a commit into the branch that is checked out here. When it cannot be done, nothing happened.
+    pub fn merge(&self, commit: &str, message: &str) -> Result<Merged, GitError> {
+        let head = self.head()?;
+        if let Some(head) = &head
+            && self.is_ancestor(commit, head)?
+        {
+            return Ok(Merged::Nothing);
+        }
+        let message = format!("--message={message}");
+        let arguments = ["merge", "--quiet", "--no-edit", &message, commit];
+        let invocation = Invocation { hooks: true, deadline_ms: COMMIT_MS, ..Invocation::read(&arguments) };
+        let ended = self.run(&invocation)?;
+        if ended.success() {
+            return Ok(Merged::Done);
+        }
+        let listed = Invocation::read(&["diff", "--name-only", "--diff-filter=U", "-z", "--relative"]);
+        let conflicts: Vec<String> = self.text(listed)?.split_terminator('\0').map(str::to_owned).collect();
+        if conflicts.is_empty() {
+            // A hook refused, or files that nobody committed are in the way.
+            let _ = self.run(&Invocation::read(&["merge", "--abort"]))?;
+            return Err(self.failure(&invocation, ended));
+        }
+        self.text(Invocation::read(&["merge", "--abort"]))?;
+        Ok(Merged::Conflicts(conflicts))
+    }
+
+    /// Moves the branch that is checked out forward to a commit that holds all of it. Changes that nobody committed
+    /// stay; where they are in the way, nothing happens.
+    pub fn fast_forward(&self, commit: &str) -> Result<(), GitError> {
+        let invocation = Invocation {
+            hooks: true,
+            deadline_ms: COMMIT_MS,
+            ..Invocation::read(&["merge", "--quiet", "--ff-only", commit])
+        };
+        self.text(invocation).map(|_| ())
+    }
+
+    /// Deletes a branch, if there is one of that name.
+    pub fn delete_branch(&self, branch: &str) -> Result<(), GitError> {
+        let name = format!("refs/heads/{branch}");
+        if self.lookup(&["rev-parse", "--verify", "--quiet", &name])?.is_some() {
+            self.text(Invocation::read(&["branch", "--quiet", "--delete", "--force", branch]))?;
+        }
+        Ok(())
+    }
+
+    /// Takes the last commit back and leaves its files as they are (DW-74).
+    pub fn uncommit(&self, commit: &str) -> Result<(), GitError> {
+        let parent = format!("{commit}^");
+        let has_parent = self.lookup(&["rev-parse", "--verify", "--quiet", &parent])?.is_some();
+        let arguments: &[&str] = if has_parent {
+            &["reset", "--quiet", "--mixed", &parent]
+        } else {
+            &["update-ref", "-d", "HEAD"]
+        };
+        self.text(Invocation::read(arguments)).map(|_| ())
+    }
+
+    /// Whether a commit is on any branch of a remote, as far as is known here.
+    pub fn is_pushed(&self, commit: &str) -> Result<bool, GitError> {
+        let arguments = ["branch", "--remotes", "--contains", commit, "--format=%(refname)"];
+        Ok(!self.text(Invocation::read(&arguments))?.trim().is_empty())
+    }
+
+    /// The last commits of the branch that is checked out, the newest first, with their messages.
+    pub fn recent(&self, count: u32) -> Result<Vec<(String, String)>, GitError> {
+        if self.head()?.is_none() {
+            return Ok(vec![]);
+        }
+        let limit = format!("--max-count={count}");
+        let text = self.text(Invocation::read(&["log", &limit, "--format=%H%x00%B%x00%x00"]))?;
+        let pairs = text.split("\0\0").filter_map(|entry| entry.trim_start().split_once('\0'));
+        Ok(pairs.map(|(id, message)| (id.to_owned(), message.to_owned())).collect())
+    }
+
+    /// Makes a commit that undoes another one, for when that cannot be taken back any more (K-37).
+    pub fn revert(&self, commit: &str) -> Result<(), GitError> {
+        let arguments = ["revert", "--no-edit", commit];
+        let invocation = Invocation { hooks: true, deadline_ms: COMMIT_MS, ..Invocation::read(&arguments) };
+        let ended = self.run(&invocation)?;
+        if ended.success() {
+            return Ok(());
+        }
+        if ended.how != How::Exited(0) {
+            let _ = self.run(&Invocation::read(&["revert", "--abort"]))?;
+        }
+        Err(self.failure(&invocation, ended))
+    }
+}

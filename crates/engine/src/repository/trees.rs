@@ -1,0 +1,98 @@
+//! Checkpoints of a step, and the working trees of steps that are carried out side by side.
+
+use seriatim_core::failure::Class;
+use seriatim_core::failure::Failure;
+use seriatim_flows::request::CaughtUp;
+use seriatim_flows::request::Checkpoint;
+use seriatim_flows::request::Committed;
+use seriatim_journal::Store;
+
+use super::TRAILER;
+use super::failure;
+use super::git;
+use super::git_at;
+use crate::hands::git::Commit;
+use crate::hands::git::GitError;
+use crate::hands::git::Merged;
+use crate::job::Job;
+use crate::perform::Hands;
+use crate::perform::file_failure;
+
+/// Tells the hooks of a commit that the engine makes it and has its record already.
+const CHECKPOINT: &str = "SERIATIM_CHECKPOINT";
+/// The trailer with the run that made a commit.
+const RUN: &str = "Run";
+/// The trailer with the head of the run's journal, by which the record of a commit can be checked.
+const CHAIN_HEAD: &str = "Chain-Head";
+
+/// Commits the files of a checkpoint. One that was made before the engine died is found again by its trailer.
+pub(super) fn commit(hands: &Hands, job: &Job, wanted: &Checkpoint) -> Result<Committed, Failure> {
+    let git = git_at(hands, &wanted.tree)?.with_variable(CHECKPOINT, &job.run_name);
+    let marker = job.marker();
+    if let Some(commit) = git.commit_with_trailer(TRAILER, &marker).map_err(failure)? {
+        let parent = format!("{commit}^");
+        let from = git.changes_between(Some(&parent), &commit);
+        let made = from.or_else(|_| git.changes_between(None, &commit)).map_err(failure)?;
+        return Ok(Committed { commit, paths: made.into_iter().map(|change| change.path).collect() });
+    }
+    let mut trailers = wanted.trailers.clone();
+    trailers.push((RUN.to_owned(), job.run_name.clone()));
+    trailers.extend(chain_head(hands, job).map(|head| (CHAIN_HEAD.to_owned(), head)));
+    trailers.push((TRAILER.to_owned(), marker));
+    let made = Commit { paths: wanted.paths.clone(), message: wanted.message.clone(), trailers };
+    match git.commit(&made) {
+        Ok(committed) => Ok(Committed { commit: committed.id, paths: committed.paths }),
+        Err(GitError::NothingToCommit) => Ok(Committed::default()),
+        Err(error) => Err(failure(error)),
+    }
+}
+
+/// The head of the run's journal as it is at this moment: the commit can be laid beside the record.
+fn chain_head(hands: &Hands, job: &Job) -> Option<String> {
+    let folder = hands.workspace.root().join(".seriatim");
+    let store = Store::open_read_only(&folder, hands.redactor.clone()).ok()??;
+    let tip = store.tip(job.address.run).ok()?;
+    Some(tip.head.to_string())
+}
+
+/// Makes a working tree. One that an earlier try left is used as it is.
+pub(super) fn open(hands: &Hands, tree: &str, branch: &str, base: &str) -> Result<(), Failure> {
+    let place = hands.workspace.resolve(tree).map_err(|e| file_failure(&e))?;
+    let git = git(hands);
+    git.prune_worktrees().map_err(failure)?;
+    let there = git.worktrees().map_err(failure)?;
+    if there.iter().any(|known| known.path == place && known.branch.as_deref() == Some(branch)) {
+        return Ok(());
+    }
+    git.remove_worktree(&place).map_err(failure)?;
+    git.delete_branch(branch).map_err(failure)?;
+    git.add_worktree(&place, Some(branch), base).map_err(failure)
+}
+
+pub(super) fn close(hands: &Hands, tree: &str, branch: &str, merged: bool) -> Result<(), Failure> {
+    let place = hands.workspace.resolve(tree).map_err(|e| file_failure(&e))?;
+    let git = git(hands);
+    git.remove_worktree(&place).map_err(failure)?;
+    if merged {
+        git.delete_branch(branch).map_err(failure)?;
+    }
+    Ok(())
+}
+
+/// Brings what the workspace's branch has by now into a working tree, where conflicts are in nobody's way.
+pub(super) fn catch_up(hands: &Hands, tree: &str, message: &str) -> Result<CaughtUp, Failure> {
+    let Some(head) = git(hands).head().map_err(failure)? else { return Ok(CaughtUp::default()) };
+    let merged = git_at(hands, tree)?.merge(&head, message).map_err(failure)?;
+    Ok(match merged {
+        Merged::Nothing => CaughtUp::default(),
+        Merged::Done => CaughtUp { moved: true, conflicts: vec![] },
+        Merged::Conflicts(conflicts) => CaughtUp { moved: false, conflicts },
+    })
+}
+
+pub(super) fn push(hands: &Hands) -> Result<bool, Failure> {
+    let git = git(hands);
+    let Some(remote) = git.remote().map_err(failure)? else { return Ok(false) };
+    git.push(&remote).map_err(|e| Failure::new(Class::Transport, e.to_string()))?;
+    Ok(true)
+}

@@ -1,0 +1,282 @@
+//! The beginning of a step: whether it may begin, from where, and whose changes are in the way.
+
+use std::collections::BTreeMap;
+use std::collections::BTreeSet;
+
+use serde_json::Map;
+use serde_json::json;
+use seriatim_core::evidence::scenarios;
+use seriatim_core::guard::scope::Allowed;
+use seriatim_core::report::Usage;
+use seriatim_core::roadmap::audit::Happening;
+use seriatim_core::roadmap::change;
+use seriatim_core::roadmap::change::Act;
+use seriatim_core::roadmap::change::By;
+use seriatim_core::roadmap::change::Change;
+use seriatim_core::roadmap::command::Message;
+use seriatim_core::roadmap::extract::Context;
+use seriatim_core::roadmap::plan::Step;
+use seriatim_core::roadmap::result;
+use seriatim_core::roadmap::state::PhaseStatus;
+use seriatim_core::roadmap::state::StepStatus;
+use seriatim_core::roadmap::verdict;
+
+use super::people;
+use super::project::Project;
+use super::work::Memory;
+use super::work::Place;
+use super::work::StepEnd;
+use super::work::Stop;
+use super::work::Told;
+use super::work::Work;
+use crate::Cx;
+use crate::request::Difference;
+use crate::request::FileChange;
+use crate::request::GitCall;
+use crate::request::Stand;
+
+/// The file in which gates are configured.
+const CONFIGURATION: &str = "seriatim.toml";
+/// The tree of no files at all: what a repository without commits begins from (E-52).
+const EMPTY_TREE: &str = "4b825dc642cb6eb9a060e54bf8d69288fbee4904";
+
+/// Opens a step: everything that keeps it from being begun is looked at before anything is done.
+pub(super) async fn open<'p>(
+    cx: &Cx,
+    project: &'p Project,
+    step: &'p Step,
+    place: Place,
+) -> Result<Work<'p>, StepEnd> {
+    let blocked = |message: &Message| {
+        let outcome = message.blocked().unwrap_or_default();
+        let mut told = Told::new(&step.id, "BLOCKED", format!("{message}."));
+        told.outcome.extend(outcome.as_object().cloned().unwrap_or_default());
+        StepEnd::Blocked(told)
+    };
+    let path = project.start.state_of(&step.id);
+    let file = project.state(cx, &step.id).await.map_err(|findings| unreadable(step, &path, &findings))?;
+    let schema = project.schema(&step.id, &file);
+    let state = file.step(&path, &project.start.project, &step.id, &schema);
+    if state.status == StepStatus::Done {
+        let message = format!("Step {} is done already; there is nothing to do.", step.id);
+        let files = file.files_modified(&step.id).unwrap_or_default();
+        return Err(StepEnd::Already(Told { files, ..Told::new(&step.id, "DONE", message) }));
+    }
+    let done = project.done(cx).await.map_err(|findings| unreadable(step, &path, &findings))?;
+    let open: Vec<String> =
+        project.roadmap.open_needs(&step.id, &done).into_iter().map(str::to_owned).collect();
+    if !open.is_empty() {
+        return Err(blocked(&Message::DependencyNotMet { step: step.id.clone(), blocking: open }));
+    }
+    if let Some(review) = project.roadmap.not_ready(step) {
+        let reviewer = review.reviewer.clone();
+        return Err(blocked(&Message::NotReady { step: step.id.clone(), reviewer }));
+    }
+    let missing: Vec<String> = Context::of(&project.roadmap, &step.id, &schema)
+        .map(|context| context.missing().into_iter().map(str::to_owned).collect())
+        .unwrap_or_default();
+    if !missing.is_empty() {
+        return Err(blocked(&Message::InsufficientContext { step: step.id.clone(), missing }));
+    }
+    let declared = step.allowed_files();
+    let own = own_files(&project.start.project);
+    let allowed = Allowed::new(declared.as_deref(), true, Some(&path), &own)
+        .map_err(|problems| bad_scope(step, problems.iter().map(ToString::to_string).collect()))?;
+    project.announce(cx, step, &schema);
+    let began = cx.now().await;
+    let memory = cx.recall(&path, &step.id).await;
+    Ok(Work {
+        project,
+        step,
+        agent: project.agent(step),
+        schema,
+        place,
+        path,
+        saved: state.clone(),
+        state,
+        memory: serde_json::from_value(memory).unwrap_or_default(),
+        allowed,
+        sharing: sharing(project, step, &done),
+        may_take: BTreeSet::new(),
+        coverage_base: None,
+        usage: Usage::default(),
+        attempts: 0,
+        judged: vec![],
+        artifacts: vec![],
+        notes: None,
+        findings: vec![],
+        on_claim: vec![],
+        review: None,
+        errors: 0,
+        trail: String::new(),
+        began,
+        unsaid: vec![],
+        record: Map::new(),
+        history: vec![],
+    })
+}
+
+/// How many steps that are done have their scenarios in the test file of this one.
+fn sharing(project: &Project, step: &Step, done: &BTreeSet<String>) -> usize {
+    let same = |other: &&Step| other.test_file.is_some() && other.test_file == step.test_file;
+    project.roadmap.steps.iter().filter(same).filter(|other| done.contains(&other.id)).count()
+}
+
+/// Files that the bookkeeping of a project writes itself.
+fn own_files(project: &str) -> Vec<String> {
+    vec![format!("docs/feature/{project}/logs/**"), format!("docs/feature/{project}/audit-*.log")]
+}
+
+fn unreadable(step: &Step, path: &str, findings: &[seriatim_core::finding::Finding]) -> StepEnd {
+    let first = findings.first().map(|f| format!("line {}: {}", f.place.line, f.message)).unwrap_or_default();
+    let message = format!("{path} cannot be read: {first}. Nothing was begun.");
+    StepEnd::Blocked(Told::new(&step.id, "BLOCKED", message))
+}
+
+fn bad_scope(step: &Step, problems: Vec<String>) -> StepEnd {
+    let message = format!("Step {} cannot be begun: {}.", step.id, problems.join("; "));
+    StepEnd::Blocked(Told::new(&step.id, "BLOCKED", message))
+}
+
+impl Work<'_> {
+    /// Puts the step to work: what an earlier run left open is closed, what does not apply is skipped, and it is known
+    /// from where it begins.
+    pub(super) async fn begin(&mut self, cx: &Cx) -> Result<(), Stop> {
+        let now = cx.now().await;
+        if self.state.phases.iter().any(|phase| phase.status == PhaseStatus::InProgress) {
+            // Whoever was at it is gone: the try goes into the history and is not taken as done (E-48).
+            let recovered = verdict::crash(&self.state, now);
+            self.take(Ok((recovered.state, recovered.events)), now)?;
+        }
+        self.find_base(cx).await?;
+        self.state.assigned_to = Some(self.agent.clone());
+        let presets = self.step.presets(&self.schema);
+        for (phase, reason) in presets {
+            let open = self.state.phase(&phase).is_some_and(|p| p.status == PhaseStatus::NotExecuted);
+            if open {
+                let skip = Change { by: By::Engine, reason: Some(reason), ..Change::new(Act::Skip, &phase) };
+                self.take(change::change(&self.state, &self.schema, &skip, now), now)?;
+            }
+        }
+        let event = self.event(Happening::TaskInvocationStarted, now).with("agent", self.agent.as_str());
+        self.unsaid.push(event.with("command", "run step"));
+        self.record.insert("state".to_owned(), result::begun(&self.agent, now));
+        self.save(cx).await
+    }
+
+    /// Begins the step anew in the workspace, as if nothing had been done; what was done is in the history.
+    pub(super) async fn start_over(&mut self, cx: &Cx) -> Result<(), Stop> {
+        let now = cx.now().await;
+        let first = self.state.phases.iter().find(|phase| phase.status == PhaseStatus::Done);
+        if let Some(first) = first.map(|phase| phase.name.clone()) {
+            let note = Some("It is done again on top of work that came home meanwhile".to_owned());
+            let reopen = Change { by: By::Engine, note, ..Change::new(Act::Reopen, &first) };
+            self.take(change::change(&self.state, &self.schema, &reopen, now), now)?;
+        }
+        self.place = Place::default();
+        self.memory = Memory::default();
+        self.begin(cx).await
+    }
+
+    pub(super) async fn stand(&self, cx: &Cx) -> Result<Stand, Stop> {
+        let call = GitCall::Stand { tree: self.place.tree.clone() };
+        cx.git(call).await.map_err(|failure| Stop::failed(failure.message))
+    }
+
+    /// What differs from a tree or commit, without what is not the step's.
+    pub(super) async fn changes(&self, cx: &Cx, since: &str, limit_bytes: u64) -> Result<Difference, Stop> {
+        let mut apart: Vec<String> = self.memory.apart.iter().cloned().collect();
+        apart.push(".seriatim/".to_owned());
+        let tree = self.place.tree.clone();
+        let call = GitCall::Changes { since: since.to_owned(), apart, limit_bytes, tree };
+        cx.git(call).await.map_err(|failure| Stop::failed(failure.message))
+    }
+
+    /// Where the step begins: where an earlier run of it did, if that is still there; else here.
+    async fn find_base(&mut self, cx: &Cx) -> Result<(), Stop> {
+        let stand = self.stand(cx).await?;
+        if !self.memory.base_tree.is_empty() && !self.place.is_beside() {
+            let since = self.memory.base_tree.clone();
+            if let Ok(found) = self.changes(cx, &since, 0).await {
+                // What changed meanwhile and is not the step's to change is somebody else's work.
+                let others = found.files.iter().filter(|file| !self.permits(file)).map(|f| f.path.clone());
+                let others: Vec<String> = others.collect();
+                self.memory.apart.extend(others);
+                self.pin_gates(cx).await;
+                return Ok(());
+            }
+        }
+        let earlier = std::mem::take(&mut self.memory.commits);
+        self.memory = Memory {
+            base_commit: stand.head.clone(),
+            base_tree: stand.tree.clone(),
+            commits: earlier,
+            ..Memory::default()
+        };
+        let head = stand.head.unwrap_or_else(|| EMPTY_TREE.to_owned());
+        let dirty = self.changes(cx, &head, 0).await?;
+        self.mind_the_users(cx, dirty.files).await?;
+        self.pin_gates(cx).await;
+        Ok(())
+    }
+
+    /// Whether a change lies within what the step may change; a renaming needs both ends.
+    pub(super) fn permits(&self, file: &FileChange) -> bool {
+        let from = file.old_path.as_deref().is_none_or(|path| self.allowed.permits(path));
+        from && self.allowed.permits(&file.path)
+    }
+
+    /// Changes that the user has not committed are in no commit of ours, unless the user says so.
+    async fn mind_the_users(&mut self, cx: &Cx, dirty: Vec<FileChange>) -> Result<(), Stop> {
+        let is_own = |file: &&FileChange| self.allowed.is_own(&file.path);
+        let theirs: Vec<&FileChange> = dirty.iter().filter(|file| !is_own(file)).collect();
+        let declared = !self.allowed.is_undeclared();
+        let overlap: Vec<String> = theirs
+            .iter()
+            .filter(|file| declared && self.permits(file))
+            .map(|file| file.path.clone())
+            .collect();
+        if !overlap.is_empty() {
+            let answer = cx.ask(people::overlap(&self.step.id, &overlap)).await;
+            if answer.choice != "approve" {
+                return Err(Stop::Cancelled { by: answer.by });
+            }
+            cx.record(
+                &json!({"fact": "overlap_approved", "step": self.step.id, "files": overlap, "by": answer.by}),
+            );
+            self.may_take.extend(overlap.iter().cloned());
+        }
+        let apart = theirs.iter().flat_map(|file| std::iter::once(&file.path).chain(&file.old_path));
+        let apart: Vec<String> = apart.filter(|path| !overlap.contains(path)).cloned().collect();
+        self.memory.apart.extend(apart);
+        Ok(())
+    }
+
+    /// The files that gates name, as they are now: editing one of them is editing the gate. What an earlier run of the
+    /// step pinned and the step itself may change stays as it was pinned.
+    async fn pin_gates(&mut self, cx: &Cx) {
+        let allowed = &self.allowed;
+        self.memory.gate_files.retain(|(_, path, _)| !allowed.is_undeclared() && allowed.permits(path));
+        let mut named: BTreeMap<String, Vec<String>> = BTreeMap::new();
+        for (gate, pinned) in &self.project.start.gates {
+            let words =
+                pinned.argv.iter().filter(|word| !word.starts_with(['-', '/']) && !word.contains('{'));
+            for word in words {
+                named.entry(word.clone()).or_default().push(gate.clone());
+            }
+        }
+        named.entry(CONFIGURATION.to_owned()).or_default().push("all gates".to_owned());
+        for (path, gates) in named {
+            // A folder is no part of the gate, and tests are minded elsewhere.
+            let Ok(text) = cx.read(&self.place.at(&path)).await else { continue };
+            if self.is_test(&path) || !scenarios::tests_in(&text.text, &path).is_empty() {
+                continue;
+            }
+            for gate in gates {
+                if !self.memory.gate_files.iter().any(|(of, at, _)| *of == gate && *at == path) {
+                    self.memory.gate_files.push((gate, path.clone(), text.hash));
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,230 @@
+//! The closing pass after the last step: refactoring of the whole, a check of the tests themselves, a last look.
+
+use serde_json::Value;
+use serde_json::json;
+use seriatim_core::report::Brief;
+use seriatim_core::roadmap::proof;
+use seriatim_core::roadmap::proof::Earlier;
+use seriatim_core::roadmap::proof::Sort;
+use seriatim_core::roadmap::result::FilesModified;
+use seriatim_core::roadmap::result::mutation_scope;
+use seriatim_core::roadmap::store::StateFile;
+use seriatim_core::roadmap::verdict;
+use seriatim_core::roadmap::verdict::Level;
+
+use super::project::Project;
+use crate::Cx;
+use crate::attempts::Cap;
+use crate::attempts::attempts;
+use crate::request::Assignment;
+use crate::request::Checkpoint;
+use crate::request::Command;
+use crate::request::Committed;
+use crate::request::Difference;
+use crate::request::FileChange;
+use crate::request::GitCall;
+use crate::request::Stand;
+
+/// What the closing pass is called where steps have their ids.
+const FINALIZE: &str = "finalize";
+/// Its one phase (DW-67).
+const PHASE: &str = "REFACTOR_ARCHITECTURE";
+
+/// Runs the closing pass and says what came of it. The steps are done whatever comes of it.
+pub(super) async fn close(cx: &Cx, project: &Project) -> Value {
+    let scope = match recorded(cx, project).await {
+        Ok(files) => mutation_scope(files.iter()),
+        Err(why) => return json!({"words": format!("The closing pass was left out: {why}.")}),
+    };
+    let refactored = refactor(cx, project, &scope).await;
+    let mutation = mutate(cx, project, &scope).await;
+    let review = review(cx, project).await;
+    let words = [&refactored, &mutation, &review]
+        .into_iter()
+        .filter_map(|part| part["words"].as_str())
+        .collect::<Vec<_>>()
+        .join(" ");
+    let closing = json!({
+        "refactoring": refactored, "mutation": mutation, "review": review, "mutation_scope": scope, "words": words,
+    });
+    cx.record(&json!({"fact": "finalized", "closing": closing}));
+    closing
+}
+
+/// What all steps together changed (DW-71).
+async fn recorded(cx: &Cx, project: &Project) -> Result<Vec<FilesModified>, String> {
+    let mut all = vec![];
+    for step in &project.roadmap.steps {
+        let file: StateFile = project
+            .state(cx, &step.id)
+            .await
+            .map_err(|findings| findings.first().map(|f| f.message.clone()).unwrap_or_default())?;
+        all.extend(file.files_modified(&step.id));
+    }
+    Ok(all)
+}
+
+/// Architecture levels L4 to L6, once for the whole: briefed, gated, and put back when a gate turns red.
+async fn refactor(cx: &Cx, project: &Project, scope: &[String]) -> Value {
+    let stand: Stand = match cx.git(GitCall::Stand { tree: String::new() }).await {
+        Ok(stand) => stand,
+        Err(failure) => return json!({"status": "left out", "words": failure.message}),
+    };
+    let kept = cx.snapshot(vec![]).await.ok();
+    let agent = project.start.agent.clone().unwrap_or_else(|| super::USUAL_AGENT.to_owned());
+    let assign = |attempt: u32, feedback: &[String]| assignment(project, &agent, scope, attempt, feedback);
+    let attempted = attempts(cx, Cap::default(), 0, vec![], assign).await;
+    let report = match attempted.result {
+        Ok(report) => report,
+        Err(failure) => {
+            let words = format!("The closing refactoring (L4 to L6) was not done: {}.", failure.message);
+            return json!({"status": "not done", "words": words});
+        }
+    };
+    let changed: Vec<FileChange> = changes(cx, &stand.tree).await;
+    let outside: Vec<&str> =
+        changed.iter().map(|f| f.path.as_str()).filter(|path| !scope.iter().any(|s| s == path)).collect();
+    let red = red_gates(cx, project).await;
+    if !red.is_empty() || !outside.is_empty() {
+        let restored = match &kept {
+            Some(id) => cx.restore(id).await.is_ok(),
+            None => false,
+        };
+        let why = match outside.is_empty() {
+            true => red.join(" "),
+            false => format!("it changed files that no step changed: {}.", outside.join(", ")),
+        };
+        let words = format!("The closing refactoring was refused and put back: {why}");
+        return json!({"status": "refused", "restored": restored, "words": words, "claim": report.summary});
+    }
+    if changed.is_empty() {
+        return json!({"status": "nothing to change", "claim": report.summary, "words": ""});
+    }
+    let checkpoint = Checkpoint {
+        message: format!("refactor({}): L4-L6\n\nArchitecture of the whole", project.start.project),
+        trailers: vec![("Step".to_owned(), FINALIZE.to_owned())],
+        paths: changed.into_iter().flat_map(|file| [Some(file.path), file.old_path]).flatten().collect(),
+        tree: String::new(),
+    };
+    match cx.git::<Committed>(GitCall::Commit(checkpoint)).await {
+        Ok(made) => {
+            json!({"status": "done", "commit": made.commit, "files": made.paths, "claim": report.summary,
+            "words": "The closing refactoring is committed."})
+        }
+        Err(failure) => json!({"status": "not committed", "words": failure.message}),
+    }
+}
+
+async fn changes(cx: &Cx, since: &str) -> Vec<FileChange> {
+    let apart = vec![".seriatim/".to_owned(), "docs/feature/".to_owned()];
+    let call = GitCall::Changes { since: since.to_owned(), apart, limit_bytes: 0, tree: String::new() };
+    let found: Result<Difference, _> = cx.git(call).await;
+    found.map(|difference| difference.files).unwrap_or_default()
+}
+
+fn assignment(
+    project: &Project,
+    agent: &str,
+    scope: &[String],
+    attempt: u32,
+    feedback: &[String],
+) -> Assignment {
+    let files = scope.iter().map(|file| format!("- {file}")).collect::<Vec<_>>().join("\n");
+    let prompt = format!(
+        "You are the {agent} agent.\n\nTask type: finalize\n\nPROJECT: {}\n\nAll steps of this project are done and \
+         committed. Look at their work as a whole, once, at the levels L4 (abstraction), L5 (patterns) and L6 \
+         (architecture), and improve what is worth it. Behaviour stays as it is: the engine runs every gate \
+         afterwards, and puts all of it back when one turns red.\n\n## FILES YOU MAY CHANGE\n\n{files}\n\n## REPORT\n\n\
+         Write one JSON object to the file that SERIATIM_REPORT names: {{\"status\": \"done\", \"summary\": \"plain \
+         words\"}}. Nothing to improve is a good answer.\n",
+        project.start.project
+    );
+    Assignment {
+        agents: vec![agent.to_owned()],
+        title: format!("{}: closing refactoring", project.start.project),
+        brief: Brief {
+            step: FINALIZE.to_owned(),
+            role: agent.to_owned(),
+            attempt,
+            prompt,
+            scope: json!({"write": scope}),
+            feedback: feedback.to_vec(),
+            ..Brief::default()
+        },
+        phase: PHASE.to_owned(),
+        attach: project.start.attach,
+        ..Assignment::default()
+    }
+}
+
+/// The gates that are not green.
+async fn red_gates(cx: &Cx, project: &Project) -> Vec<String> {
+    let Some(step) = project.roadmap.steps.first() else { return vec![] };
+    let mut objections = vec![];
+    for (name, gate) in project.start.gates.iter().filter(|(name, _)| name.as_str() != "acceptance") {
+        let command = Command {
+            argv: gate.argv.clone(),
+            env: gate.env.clone(),
+            timeout_ms: gate.timeout_ms,
+            ..Command::default()
+        };
+        let (output, exit, broke) = match cx.exec(command).await {
+            Ok(ran) => (format!("{}{}", ran.stdout, ran.stderr), ran.code, None),
+            Err(failure) => (failure.output, None, Some(failure.message)),
+        };
+        let run = proof::GateRun {
+            gate: name.clone(),
+            command: gate.argv.join(" "),
+            output,
+            exit,
+            expect: gate.expect.clone(),
+            broke,
+        };
+        let seen = [proof::see(&run)];
+        objections.extend(proof::judge(&step.id, Sort::Final, &seen, &Earlier::default()));
+    }
+    objections.into_iter().map(|objection| objection.message).collect()
+}
+
+/// Hands the files of all steps to the tool that checks the tests, where one is configured (DW-71).
+async fn mutate(cx: &Cx, project: &Project, scope: &[String]) -> Value {
+    if project.start.mutation.is_empty() {
+        return json!({"status": "no tool is configured", "words": ""});
+    }
+    if scope.is_empty() {
+        return json!({"status": "no files", "words": ""});
+    }
+    let fill = |word: &String| if word == "{files}" { scope.to_vec() } else { vec![word.clone()] };
+    let argv: Vec<String> = project.start.mutation.iter().flat_map(fill).collect();
+    match cx.exec(Command { argv: argv.clone(), ..Command::default() }).await {
+        Ok(ran) => {
+            let passed = ran.ok();
+            let word = if passed { "passed" } else { "found tests that notice too little" };
+            json!({
+                "status": if passed { "passed" } else { "failed" }, "command": argv.join(" "), "exit": ran.code,
+                "output": ran.output, "words": format!("The mutation tool {word}."),
+            })
+        }
+        Err(failure) => {
+            json!({"status": "not run", "words": format!("The mutation tool did not run: {}.", failure.message)})
+        }
+    }
+}
+
+/// The implementation review: the record of every step is whole (DW-91).
+async fn review(cx: &Cx, project: &Project) -> Value {
+    let mut findings: Vec<String> = vec![];
+    for step in &project.roadmap.steps {
+        let Ok(file) = project.state(cx, &step.id).await else { continue };
+        let schema = project.schema(&step.id, &file);
+        let path = project.start.state_of(&step.id);
+        let state = file.step(&path, &project.start.project, &step.id, &schema);
+        let verdict = verdict::commit(&state, &schema, Level::Final);
+        findings.extend(verdict.errors.into_iter().map(|error| format!("step {}: {error}", step.id)));
+    }
+    let words = match findings.is_empty() {
+        true => String::new(),
+        false => format!("The review of the record found: {}.", findings.join("; ")),
+    };
+    json!({"status": if findings.is_empty() { "passed" } else { "findings" }, "findings": findings, "words": words})
+}

@@ -1,0 +1,162 @@
+//! The roadmap dialect: the steps of a project through their phases, with evidence that the engine gathers itself.
+
+mod begin;
+mod call;
+mod close;
+mod finalize;
+mod gates;
+mod home;
+mod people;
+mod phase;
+mod project;
+mod prove;
+mod save;
+mod several;
+mod tests_kept;
+mod work;
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+use serde::Serialize;
+use serde_json::Value;
+use serde_json::json;
+use seriatim_core::config::Comparator;
+use seriatim_core::projection::NoFiles;
+use seriatim_core::projection::Projector;
+
+use crate::Cx;
+use crate::registry::End;
+use crate::registry::Ended;
+use project::Project;
+use work::StepEnd;
+
+/// A check that the engine runs itself, pinned when the work begins: nobody can loosen it while it goes on.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Gate {
+    pub argv: Vec<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub timeout_ms: Option<u64>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub env: Vec<String>,
+    /// A pattern in the output that says why it failed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expect: Option<String>,
+    /// Where a measured value stands: a pattern on the output, or a report file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub value: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub threshold: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub comparator: Option<Comparator>,
+}
+
+/// How agents are called.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Call {
+    /// One call for each phase.
+    #[default]
+    Phase,
+    /// One call for the whole step; the agent reports each phase itself.
+    Step,
+}
+
+/// What the work is started with.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Start {
+    pub project: String,
+    /// The path of the roadmap.
+    pub roadmap: String,
+    /// The path of the state file; `{step}` in it stands for the step where each has a file of its own.
+    pub state: String,
+    /// The one step that is meant; all open ones where it is left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub only: Option<String>,
+    /// The agent that was named, which counts more than the one that the step suggests (DW-23).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent: Option<String>,
+    /// Agents of the configuration beside the usual ones.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub agents: Vec<String>,
+    /// How many steps may be carried out side by side.
+    pub parallel: u32,
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub gates: BTreeMap<String, Gate>,
+    pub call: Call,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub push: bool,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub entry_point: Option<String>,
+    /// The tool that checks the tests by changing the code, with `{files}` for its scope.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub mutation: Vec<String>,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub attach: bool,
+    /// The file with the project's own list of phases.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub phases: Option<String>,
+    /// Whether a closing pass follows the last step.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub finalize: bool,
+}
+
+impl Start {
+    /// Where the state of a step is.
+    pub(crate) fn state_of(&self, step: &str) -> String {
+        self.state.replace("{step}", step)
+    }
+}
+
+/// The agent of steps that name none.
+pub const USUAL_AGENT: &str = "software-crafter";
+
+pub(crate) async fn roadmap(cx: Cx, input: Value) -> Ended {
+    let start: Start = match serde_json::from_value(input) {
+        Ok(start) => start,
+        Err(e) => {
+            return ended(End::Failed, false, &format!("The work cannot be started: {e}"), Value::Null);
+        }
+    };
+    let project = match Project::open(&cx, start).await {
+        Ok(project) => project,
+        Err(end) => return end,
+    };
+    match project.start.only.clone() {
+        Some(step) => one(&cx, &project, &step).await,
+        None => several::all(&cx, &project).await,
+    }
+}
+
+/// Carries out one step.
+async fn one(cx: &Cx, project: &Project, id: &str) -> Ended {
+    let end = several::in_place(cx, project, id).await;
+    let end = match end {
+        StepEnd::Done(done) => {
+            let pushed = home::push(cx, project).await;
+            StepEnd::Done(done.with("pushed", json!(pushed)))
+        }
+        other => other,
+    };
+    let (status, good) = end.standing();
+    ended(status, good, &end.message(), end.outcome())
+}
+
+/// A person stopped the work: what is on record says so by itself, since every phase is saved when it begins.
+pub(crate) async fn cancelled(cx: Cx, input: Value) -> Ended {
+    let start: Start = serde_json::from_value(input).unwrap_or_default();
+    let message = match Project::open(&cx, start).await {
+        Ok(project) => several::leave(&cx, &project).await,
+        Err(_) => "The work was cancelled.".to_owned(),
+    };
+    Ended::cancelled(&message)
+}
+
+/// The state files are written by requests, since each must be durable before the next phase; nothing is projected.
+pub(crate) fn projector(_input: &Value) -> Box<dyn Projector> {
+    Box::new(NoFiles)
+}
+
+fn ended(status: End, good: bool, message: &str, outcome: Value) -> Ended {
+    Ended { status, good, outcome, message: message.to_owned(), findings: vec![] }
+}

@@ -1,0 +1,260 @@
+//! What a phase shows: the agent's claim on one side, what the engine saw itself on the other.
+
+use serde_json::Value;
+use serde_json::json;
+use seriatim_core::evidence::scenarios;
+use seriatim_core::report::Report;
+use seriatim_core::report::Status;
+use seriatim_core::roadmap::proof;
+use seriatim_core::roadmap::proof::Earlier;
+use seriatim_core::roadmap::proof::Objection;
+use seriatim_core::roadmap::proof::Sort;
+use seriatim_core::roadmap::proof::TestFile;
+use seriatim_core::roadmap::state::TestResults;
+
+use super::gates::Shown;
+use super::tests_kept::plain;
+use super::work::KeptCounts;
+use super::work::Stop;
+use super::work::Work;
+use crate::Cx;
+use crate::request::Difference;
+
+/// What was found about one try of a phase.
+#[derive(Default)]
+pub(super) struct Proof {
+    pub(super) objections: Vec<Objection>,
+    /// What the gates showed, as it goes on record.
+    pub(super) gates: Vec<Value>,
+    pub(super) tests: Option<TestResults>,
+    /// In a few words: what the phase closed on.
+    pub(super) words: String,
+    pub(super) notes: Vec<String>,
+}
+
+impl Work<'_> {
+    /// Looks for itself whether a phase is over. All objections come at once, so that one more try can mend them all.
+    pub(super) async fn prove(
+        &mut self,
+        cx: &Cx,
+        phase: &str,
+        sort: Sort,
+        report: Option<&Report>,
+    ) -> Result<Proof, Stop> {
+        let mut proof = Proof::default();
+        let since = self.memory.base_tree.clone();
+        let difference = self.changes(cx, &since, 0).await?;
+        proof.objections.extend(self.out_of_scope(&difference));
+        let tests = self.test_files(cx, &difference).await;
+        proof.objections.extend(proof::cheats(sort, &tests));
+        let edits = proof::gate_edits(&self.gate_files(cx).await);
+        let edited = !edits.is_empty();
+        proof.objections.extend(edits);
+        self.look_at_scenario(sort, &tests, &mut proof);
+        self.look_at_claim(sort, report, &mut proof);
+        // A gate that was edited shows nothing.
+        if !edited {
+            self.look_at_gates(cx, phase, sort, &tests, &mut proof).await?;
+        }
+        if matches!(sort, Sort::Green | Sort::GreenUnit) && proof.objections.is_empty() {
+            let implementation =
+                difference.files.iter().filter(|file| !tests.iter().any(|t| t.path == file.path));
+            self.memory.green_lines = implementation.map(|file| file.added).sum();
+        }
+        Ok(proof)
+    }
+
+    /// Files that the step may not change are named, never staged and never deleted.
+    fn out_of_scope(&self, difference: &Difference) -> Vec<Objection> {
+        let outside = difference.files.iter().filter(|file| !self.permits(file));
+        let objection = |path: &String| Objection {
+            rule: "scope",
+            message: format!(
+                "Unexpected modification: {path} is not among the files that step {} may change. Put it back as it \
+                 was, or have it added to the step's files.",
+                self.step.id
+            ),
+            output: String::new(),
+        };
+        outside.map(|file| objection(&file.path)).collect()
+    }
+
+    /// G1 and the walking skeleton, when there is a test to look at (DW-59, DW-60).
+    fn look_at_scenario(&self, sort: Sort, tests: &[TestFile], proof: &mut Proof) {
+        let at_begin = matches!(sort, Sort::Prepare);
+        if !at_begin && !matches!(sort, Sort::RedAcceptance | Sort::Red) {
+            return;
+        }
+        let Some(path) = self.step.test_file.as_deref().map(plain) else { return };
+        let Some((_, text)) = tests.iter().find(|test| test.path == path).and_then(|test| test.now.as_ref())
+        else {
+            if !at_begin {
+                proof.objections.push(Objection {
+                    rule: "G1",
+                    message: format!(
+                        "The test file {path} is not there. Write the one scenario of this step into it."
+                    ),
+                    output: String::new(),
+                });
+            }
+            return;
+        };
+        let base = tests.iter().find(|test| test.path == path).and_then(|test| test.base.as_deref());
+        match proof::one_scenario(path, base, text, self.step.scenario.as_deref()) {
+            Ok(note) => proof.notes.extend(note),
+            // The scenarios of steps that are done stay enabled; this step's own is written in RED_ACCEPTANCE.
+            Err(_) if at_begin && base == Some(text) && enabled(text, path) <= self.sharing => {
+                proof
+                    .notes
+                    .push(format!("{path} holds no scenario of this step yet; it is looked at after RED."));
+            }
+            Err(objection) => proof.objections.push(objection),
+        }
+        let components = self.step.files.to_create.iter().chain(&self.step.files.to_modify).flatten();
+        let components: Vec<String> = components.cloned().collect();
+        match proof::walking_skeleton(path, text, self.project.start.entry_point.as_deref(), &components) {
+            Ok(note) => proof.notes.extend(note),
+            Err(objection) => proof.objections.push(objection),
+        }
+    }
+
+    /// What the agent itself says against its work.
+    fn look_at_claim(&mut self, sort: Sort, report: Option<&Report>, proof: &mut Proof) {
+        let Some(report) = report else { return };
+        if report.status == Status::Partial {
+            let message = format!("The report says that the phase is only partly done: {}", report.summary);
+            proof.objections.push(Objection { rule: "partial", message, output: String::new() });
+        }
+        if !report.criteria.is_empty() {
+            self.judged.clone_from(&report.criteria);
+        }
+        self.artifacts.extend(report.artifacts.iter().cloned());
+        if !report.summary.trim().is_empty() {
+            self.notes = Some(report.summary.clone());
+        }
+        if let Some(wanted) = report.outputs.get("review_request").filter(|wanted| wanted.is_object()) {
+            let text = |key: &str| wanted[key].as_str().unwrap_or_default().to_owned();
+            let from = Some(text("from")).filter(|from| !from.is_empty());
+            self.review = Some((from.unwrap_or_else(|| "solution-architect".to_owned()), text("reason")));
+        }
+        if sort != Sort::Review {
+            return;
+        }
+        let findings = proof::review_findings(&report.outputs);
+        proof.objections.extend(proof::review_objections(&findings));
+        self.findings = findings.iter().map(proof::ReviewFinding::to_json).collect();
+        for judged in report.criteria.iter().filter(|judged| !judged.met) {
+            let message = format!("The criterion \"{}\" is not met: {}", judged.criterion, judged.reason);
+            proof.objections.push(Objection { rule: "criteria", message, output: String::new() });
+        }
+    }
+
+    /// Runs the gates of the phase and judges them.
+    async fn look_at_gates(
+        &mut self,
+        cx: &Cx,
+        phase: &str,
+        sort: Sort,
+        tests: &[TestFile],
+        proof: &mut Proof,
+    ) -> Result<(), Stop> {
+        let names = self.gates_of(sort);
+        if names.is_empty() {
+            if !sort.gates().is_empty() {
+                self.on_claim.push(phase.to_owned());
+                proof.notes.push(format!("No gate is configured for {phase}: it rests on the agent's word."));
+            }
+            "closed on the agent's claim".clone_into(&mut proof.words);
+            return Ok(());
+        }
+        let before = self.stand(cx).await?.tree;
+        let shown = self.run_gates(cx, &names).await;
+        self.set_apart(cx, &before).await?;
+        let red = self.memory.red_counts.iter().map(|(gate, kept)| (gate.clone(), kept.counts()));
+        let earlier = Earlier { red: red.collect() };
+        let seen: Vec<_> = shown.iter().map(|shown| shown.seen.clone()).collect();
+        let objections = proof::judge(phase, sort, &seen, &earlier);
+        if matches!(sort, Sort::RedAcceptance | Sort::RedUnit | Sort::Red) && objections.is_empty() {
+            for seen in &seen {
+                if let Some(counts) = &seen.counts {
+                    self.memory.red_counts.insert(seen.gate.clone(), KeptCounts::of(counts));
+                }
+            }
+            self.remember_red(tests);
+        }
+        proof.objections.extend(objections);
+        if let Some(value) = self.covered(cx, &shown).await {
+            proof.objections.extend(self.coverage_objection(value));
+            proof.notes.extend(value.map(|value| format!("coverage {value}")));
+        }
+        proof.tests = results(&shown);
+        let words: Vec<String> =
+            shown.iter().map(|shown| format!("{}: {}", shown.seen.gate, shown.seen.words)).collect();
+        proof.words = words.join("; ");
+        proof.gates = shown.into_iter().map(|shown| shown.record).collect();
+        Ok(())
+    }
+
+    /// What checks leave behind is nobody's work.
+    async fn set_apart(&mut self, cx: &Cx, before: &str) -> Result<(), Stop> {
+        let left = self.changes(cx, before, 0).await?;
+        let since = self.memory.base_tree.clone();
+        if left.files.is_empty() {
+            return Ok(());
+        }
+        let (tree, paths) =
+            (self.place.tree.clone(), left.files.iter().map(|f| f.path.clone()).collect::<Vec<_>>());
+        let call = crate::request::GitCall::Show { at: since, paths, tree };
+        let known: crate::request::Shown = cx.git(call).await.unwrap_or_default();
+        let mut known = known.into_iter();
+        for file in left.files {
+            let is_new = known.next().flatten().is_none();
+            if is_new && !self.is_named(&file.path) {
+                self.memory.apart.insert(file.path);
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether the step names exactly this file as its own.
+    fn is_named(&self, path: &str) -> bool {
+        self.step.allowed_files().unwrap_or_default().iter().any(|file| plain(file) == path)
+    }
+}
+
+fn enabled(text: &str, path: &str) -> usize {
+    scenarios::list(text, path).iter().filter(|scenario| scenario.enabled).count()
+}
+
+/// The counts of the tests, as the record of a phase has them: those of the last gate that counted.
+fn results(shown: &[Shown]) -> Option<TestResults> {
+    let counts = shown.iter().rev().find_map(|shown| shown.seen.counts)?;
+    Some(TestResults {
+        total: counts.total,
+        passed: counts.passed,
+        failed: counts.failed.saturating_add(counts.errors),
+    })
+}
+
+impl Proof {
+    /// As it goes on record: what was claimed, what was seen, and what is held against it, each apart.
+    pub(super) fn record(&self, step: &str, phase: &str, attempt: usize, report: Option<&Report>) -> Value {
+        let objections: Vec<Value> = self
+            .objections
+            .iter()
+            .map(|objection| json!({"rule": objection.rule, "message": objection.message}))
+            .collect();
+        let claim = report.map(|report| {
+            json!({
+                "status": report.status, "summary": report.summary, "criteria": report.criteria,
+                "artifacts": report.artifacts, "usage": report.usage,
+            })
+        });
+        json!({
+            "fact": "phase_ended", "step": step, "phase": phase, "attempt": attempt,
+            "outcome": if self.objections.is_empty() { "PASS" } else { "FAIL" },
+            "claim": claim, "evidence": self.gates, "objections": objections, "notes": self.notes,
+            "words": self.words,
+        })
+    }
+}

@@ -1,0 +1,309 @@
+//! All open steps of a roadmap: one after the other, or side by side where they need nothing of one another.
+
+use std::collections::BTreeMap;
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+use serde_json::json;
+use seriatim_core::roadmap::plan::Step;
+use seriatim_core::roadmap::queue;
+
+use super::begin;
+use super::ended;
+use super::finalize;
+use super::home;
+use super::people;
+use super::project::Project;
+use super::work::Place;
+use super::work::StepEnd;
+use super::work::Stop;
+use super::work::Told;
+use super::work::Work;
+use crate::Cx;
+use crate::registry::End;
+use crate::registry::Ended;
+use crate::request::CaughtUp;
+use crate::request::GitCall;
+use crate::request::Stand;
+
+/// Where working trees lie.
+const TREES: &str = ".seriatim/trees";
+
+/// Carries a step out in the workspace itself.
+pub(super) async fn in_place(cx: &Cx, project: &Project, id: &str) -> StepEnd {
+    let Some(step) = project.roadmap.step(id) else {
+        return StepEnd::Blocked(Told::new(id, "BLOCKED", format!("Step {id} not found in roadmap.")));
+    };
+    let mut work = match begin::open(cx, project, step, Place::default()).await {
+        Ok(work) => work,
+        Err(end) => return end,
+    };
+    match through(cx, &mut work).await {
+        Ok(end) => end,
+        Err(stop) => work.stopped(cx, stop).await,
+    }
+}
+
+async fn through(cx: &Cx, work: &mut Work<'_>) -> Result<StepEnd, Stop> {
+    work.begin(cx).await?;
+    work.phases(cx).await?;
+    let files = work.bring_home(cx).await?;
+    Ok(work.done(files))
+}
+
+/// All open steps, each after everything that it needs.
+pub(super) async fn all(cx: &Cx, project: &Project) -> Ended {
+    let layers: Vec<Vec<&Step>> = match project.roadmap.layers() {
+        Ok(layers) => layers,
+        Err(cycle) => return ended(End::Blocked, false, &format!("{cycle}."), Value::Null),
+    };
+    let mut done = match project.done(cx).await {
+        Ok(done) => done,
+        Err(findings) => {
+            let first = findings.first().map(|f| f.message.clone()).unwrap_or_default();
+            return ended(End::Blocked, false, &format!("The state cannot be read: {first}."), Value::Null);
+        }
+    };
+    let before = done.clone();
+    announce_queue(cx, project, &done).await;
+    let mut ends: BTreeMap<String, StepEnd> = BTreeMap::new();
+    for layer in layers {
+        let open: Vec<&Step> = layer.into_iter().filter(|step| !done.contains(&step.id)).collect();
+        for end in carry_out(cx, project, open).await {
+            if end.is_done() {
+                done.insert(end.told().step.clone());
+            }
+            ends.insert(end.told().step.clone(), end);
+        }
+    }
+    let closing = match ends.values().all(StepEnd::is_done) && !ends.is_empty() && project.start.finalize {
+        true => Some(finalize::close(cx, project).await),
+        false => None,
+    };
+    let pushed = !ends.is_empty() && ends.values().all(StepEnd::is_done) && home::push(cx, project).await;
+    told(project, &before, &ends, closing, pushed)
+}
+
+/// Where each step stands in the queue, and when it is likely to begin (DW-97).
+async fn announce_queue(cx: &Cx, project: &Project, done: &BTreeSet<String>) {
+    let now = cx.now().await;
+    let parallel = usize::try_from(project.start.parallel.max(1)).unwrap_or(1);
+    let queue = queue::queue(&project.roadmap, done, &[], now, parallel);
+    let queue: Vec<Value> = queue.iter().map(queue::Queued::to_json).collect();
+    cx.record(&json!({"fact": "queue", "execution_queue": queue}));
+}
+
+/// The steps of one layer, which need nothing of one another.
+async fn carry_out(cx: &Cx, project: &Project, steps: Vec<&Step>) -> Vec<StepEnd> {
+    let limit = usize::try_from(project.start.parallel.max(1)).unwrap_or(1);
+    let stand: Option<Stand> = cx.git(GitCall::Stand { tree: String::new() }).await.ok();
+    let head = stand.and_then(|stand| stand.head);
+    match head {
+        Some(head) if limit > 1 && steps.len() > 1 => side_by_side(cx, project, steps, limit, &head).await,
+        _ => {
+            let mut ends = vec![];
+            for step in steps {
+                ends.push(in_place(cx, project, &step.id).await);
+            }
+            ends
+        }
+    }
+}
+
+/// Each step in a working tree of its own; then home in the order of the roadmap.
+async fn side_by_side(
+    cx: &Cx,
+    project: &Project,
+    steps: Vec<&Step>,
+    limit: usize,
+    base: &str,
+) -> Vec<StepEnd> {
+    let items: Vec<(String, &Step)> = steps.iter().map(|step| (step.id.clone(), *step)).collect();
+    let worked = cx
+        .par(limit, items, |cx, step| async move {
+            let place = place_of(project, step);
+            let opened = open_tree(&cx, project, step, place, base).await;
+            match opened {
+                Ok(mut work) => {
+                    let result = beside(&cx, &mut work).await;
+                    Ok((work, result))
+                }
+                Err(end) => Err(end),
+            }
+        })
+        .await;
+    let mut ends = vec![];
+    for one in worked {
+        ends.push(match one {
+            Err(end) => end,
+            Ok((mut work, Err(stop))) => {
+                close_tree(cx, &work.place, false).await;
+                work.stopped(cx, stop).await
+            }
+            Ok((mut work, Ok(()))) => match join(cx, &mut work).await {
+                Ok(end) => end,
+                Err(stop) => work.stopped(cx, stop).await,
+            },
+        });
+    }
+    ends
+}
+
+fn place_of(project: &Project, step: &Step) -> Place {
+    Place {
+        tree: format!("{TREES}/{}-{}", project.start.project, step.id),
+        branch: format!("seriatim/{}/{}", project.start.project, step.id),
+    }
+}
+
+async fn open_tree<'p>(
+    cx: &Cx,
+    project: &'p Project,
+    step: &'p Step,
+    place: Place,
+    base: &str,
+) -> Result<Work<'p>, StepEnd> {
+    let work = begin::open(cx, project, step, place.clone()).await?;
+    let (tree, branch, base) = (place.tree, place.branch, base.to_owned());
+    match cx.git::<()>(GitCall::OpenTree { tree, branch, base }).await {
+        Ok(()) => Ok(work),
+        Err(failure) => {
+            let message = format!("No working tree could be made for step {}: {}", step.id, failure.message);
+            Err(StepEnd::Failed(Told::new(&step.id, "FAILED", message)))
+        }
+    }
+}
+
+/// Everything but the commit at the end.
+async fn beside(cx: &Cx, work: &mut Work<'_>) -> Result<(), Stop> {
+    work.begin(cx).await?;
+    work.phases(cx).await?;
+    work.commit_rest(cx).await
+}
+
+async fn close_tree(cx: &Cx, place: &Place, merged: bool) {
+    let (tree, branch) = (place.tree.clone(), place.branch.clone());
+    if let Err(failure) = cx.git::<()>(GitCall::CloseTree { tree, branch, merged }).await {
+        cx.record(&json!({"fact": "error", "text": format!("working tree: {}", failure.message)}));
+    }
+}
+
+/// Brings a step home that was carried out beside others: what came home before is merged into its branch, its checks
+/// run on both together, and only then the workspace's branch moves.
+async fn join(cx: &Cx, work: &mut Work<'_>) -> Result<StepEnd, Stop> {
+    loop {
+        let message = format!("merge({}): what came home before", work.step.id);
+        let call = GitCall::CatchUp { tree: work.place.tree.clone(), message };
+        let caught: CaughtUp = cx.git(call).await.map_err(|failure| Stop::failed(failure.message))?;
+        if caught.conflicts.is_empty() {
+            break;
+        }
+        cx.record(&json!({"fact": "conflict", "step": work.step.id, "files": caught.conflicts}));
+        let place = work.place.clone();
+        let asked = people::conflict(&work.step.id, &caught.conflicts, &place.tree, &place.branch);
+        let answer = cx.ask(asked).await;
+        match answer.choice.as_str() {
+            "retry" => {}
+            "rework" => return again(cx, work).await,
+            _ => {
+                let reason = format!(
+                    "its changes and work that came home before are in conflict in {}; its branch {} is kept",
+                    caught.conflicts.join(", "),
+                    place.branch
+                );
+                return Err(Stop::failed(reason));
+            }
+        }
+    }
+    work.rebase(cx).await?;
+    let files = work.bring_home(cx).await?;
+    close_tree(cx, &work.place.clone(), true).await;
+    Ok(work.done(files))
+}
+
+/// Does the step anew in the workspace, on top of what is there now.
+async fn again(cx: &Cx, work: &mut Work<'_>) -> Result<StepEnd, Stop> {
+    close_tree(cx, &work.place.clone(), false).await;
+    let stopped = Stop::failed("it was in conflict with work that came home before, and is done again");
+    let _ = work.stopped(cx, stopped).await;
+    work.start_over(cx).await?;
+    work.phases(cx).await?;
+    let files = work.bring_home(cx).await?;
+    Ok(work.done(files))
+}
+
+/// What is left when a person cancels: nothing is undone, and the steps say how they stand.
+pub(super) async fn leave(cx: &Cx, project: &Project) -> String {
+    let steps: Vec<&Step> = match &project.start.only {
+        Some(id) => project.roadmap.step(id).into_iter().collect(),
+        None => project.roadmap.steps.iter().collect(),
+    };
+    for step in steps {
+        if let Ok(mut work) = begin::open(cx, project, step, Place::default()).await
+            && work.state.status == seriatim_core::roadmap::state::StepStatus::InProgress
+        {
+            let now = cx.now().await;
+            let recovered = seriatim_core::roadmap::verdict::crash(&work.state, now);
+            if work.take(Ok((recovered.state, recovered.events)), now).is_ok() {
+                work.state.failure_reason = Some("A person cancelled the run".to_owned());
+                let _ = work.save(cx).await;
+            }
+        }
+    }
+    "The work was cancelled. What is committed stays, nothing was undone, and steps can be tried again."
+        .to_owned()
+}
+
+fn told(
+    project: &Project,
+    before: &BTreeSet<String>,
+    ends: &BTreeMap<String, StepEnd>,
+    closing: Option<Value>,
+    pushed: bool,
+) -> Ended {
+    let count = |wanted: fn(&StepEnd) -> bool| ends.values().filter(|end| wanted(end)).count();
+    let (done, failed) = (count(StepEnd::is_done), count(|end| matches!(end, StepEnd::Failed(_))));
+    let blocked = count(|end| matches!(end, StepEnd::Blocked(_)));
+    let cancelled = count(|end| matches!(end, StepEnd::Cancelled(_)));
+    let good = failed + blocked + cancelled == 0;
+    let total = project.roadmap.steps.len();
+    let mut message = format!("{} of {total} steps are done", before.len() + done);
+    if good && done == 0 {
+        message.push_str("; there was nothing to do");
+    }
+    for (number, word) in [(failed, "failed"), (blocked, "blocked"), (cancelled, "stopped")] {
+        if number > 0 {
+            message.push_str(&format!(", {number} {word}"));
+        }
+    }
+    message.push('.');
+    let troubles = ends.values().filter(|end| !end.is_done()).map(|end| end.told().message.clone());
+    for trouble in troubles {
+        message.push_str(&format!("\n{trouble}"));
+    }
+    if let Some(words) = closing.as_ref().and_then(|closing| closing["words"].as_str()) {
+        message.push_str(&format!("\n{words}"));
+    }
+    let status = match () {
+        () if failed > 0 => End::Failed,
+        () if cancelled > 0 => End::Cancelled,
+        () if blocked > 0 => End::Blocked,
+        () => End::Completed,
+    };
+    let steps: Vec<Value> = project
+        .roadmap
+        .steps
+        .iter()
+        .map(|step| match ends.get(&step.id) {
+            Some(end) => end.outcome(),
+            None => {
+                json!({"step": step.id, "status": if before.contains(&step.id) { "DONE" } else { "TODO" }})
+            }
+        })
+        .collect();
+    let outcome = json!({
+        "project": project.start.project, "steps": steps, "done": before.len() + done, "failed": failed,
+        "blocked": blocked, "total": total, "finalize": closing, "pushed": pushed,
+    });
+    ended(status, good, &message, outcome)
+}

@@ -1,0 +1,222 @@
+//! One step under way: where it stands, what it began from, and what was proven so far.
+
+use std::collections::BTreeMap;
+use std::collections::BTreeSet;
+
+use serde::Deserialize;
+use serde::Serialize;
+use serde_json::Map;
+use serde_json::Value;
+use serde_json::json;
+use seriatim_core::evidence::Counts;
+use seriatim_core::evidence::coverage::Coverage;
+use seriatim_core::guard::scope::Allowed;
+use seriatim_core::hash::Hash;
+use seriatim_core::report::Judged;
+use seriatim_core::report::Usage;
+use seriatim_core::roadmap::phases::Schema;
+use seriatim_core::roadmap::plan::Step;
+use seriatim_core::roadmap::result::FilesModified;
+use seriatim_core::roadmap::state::StepState;
+use seriatim_core::time::Utc;
+
+use super::project::Project;
+use crate::registry::End;
+
+/// The working tree in which a step is carried out.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Place {
+    /// Relative to the workspace; empty means the workspace itself.
+    pub(super) tree: String,
+    /// The branch of a working tree of its own.
+    pub(super) branch: String,
+}
+
+impl Place {
+    /// Whether other steps are carried out at the same time, elsewhere.
+    pub(super) fn is_beside(&self) -> bool {
+        !self.tree.is_empty()
+    }
+
+    /// A path of the project, seen from the workspace.
+    pub(super) fn at(&self, path: &str) -> String {
+        if self.tree.is_empty() { path.to_owned() } else { format!("{}/{path}", self.tree) }
+    }
+}
+
+/// What a step keeps in mind from one run to the next.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub(super) struct Memory {
+    /// The commit at which the step began; none before the first one (K-35, E-52).
+    pub(super) base_commit: Option<String>,
+    /// The files as they were then, with what the user had not committed.
+    pub(super) base_tree: String,
+    /// Paths that are not the step's: the user's own changes, and what checks left behind.
+    pub(super) apart: BTreeSet<String>,
+    /// The tests as they were when they were red.
+    pub(super) red_tests: BTreeMap<String, RedTest>,
+    /// For each gate how many tests ran when they were red.
+    pub(super) red_counts: BTreeMap<String, KeptCounts>,
+    /// Files that gates name, as they were when the step began.
+    pub(super) gate_files: Vec<(String, String, Hash)>,
+    /// The share of covered code at the step's base, as it was printed.
+    pub(super) coverage: Option<String>,
+    /// Lines that GREEN added.
+    pub(super) green_lines: u64,
+    /// Commits made so far.
+    pub(super) commits: Vec<Value>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct RedTest {
+    pub(super) hash: Hash,
+    pub(super) text: String,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(super) struct KeptCounts {
+    total: u64,
+    passed: u64,
+    failed: u64,
+    errors: u64,
+    skipped: u64,
+}
+
+impl KeptCounts {
+    pub(super) fn of(counts: &Counts) -> KeptCounts {
+        let Counts { total, passed, failed, errors, skipped } = *counts;
+        KeptCounts { total, passed, failed, errors, skipped }
+    }
+
+    pub(super) fn counts(self) -> Counts {
+        let KeptCounts { total, passed, failed, errors, skipped } = self;
+        Counts { total, passed, failed, errors, skipped }
+    }
+}
+
+pub(super) struct Work<'p> {
+    pub(super) project: &'p Project,
+    pub(super) step: &'p Step,
+    pub(super) agent: String,
+    pub(super) schema: Schema,
+    pub(super) place: Place,
+    pub(super) path: String,
+    pub(super) state: StepState,
+    /// The state as it was last saved.
+    pub(super) saved: StepState,
+    pub(super) memory: Memory,
+    pub(super) allowed: Allowed,
+    /// Steps that are done and have their scenarios in the same test file.
+    pub(super) sharing: usize,
+    /// The user said that changes of theirs may become part of the step.
+    pub(super) may_take: BTreeSet<String>,
+    pub(super) coverage_base: Option<Coverage>,
+    pub(super) usage: Usage,
+    pub(super) attempts: u32,
+    pub(super) judged: Vec<Judged>,
+    pub(super) artifacts: Vec<String>,
+    pub(super) notes: Option<String>,
+    pub(super) findings: Vec<Value>,
+    /// Whether phases closed on a claim alone, since no gate is configured for them.
+    pub(super) on_claim: Vec<String>,
+    /// Who should look at the work, and why.
+    pub(super) review: Option<(String, String)>,
+    /// Errors of agents so far (DW-89).
+    pub(super) errors: u32,
+    pub(super) trail: String,
+    pub(super) began: Utc,
+    /// What happened and is not on the audit trail yet.
+    pub(super) unsaid: Vec<seriatim_core::roadmap::audit::Event>,
+    /// What goes on record with the next saving.
+    pub(super) record: Map<String, Value>,
+    pub(super) history: Vec<Value>,
+}
+
+/// Why a step stops before its end.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Stop {
+    Failed {
+        reason: String,
+        suggestions: Vec<String>,
+        can_retry: bool,
+    },
+    /// A person does not want it to go on.
+    Cancelled {
+        by: String,
+    },
+}
+
+impl Stop {
+    pub(super) fn failed(reason: impl Into<String>) -> Stop {
+        Stop::Failed { reason: reason.into(), suggestions: vec![], can_retry: true }
+    }
+}
+
+/// What became of a step.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum StepEnd {
+    Done(Told),
+    /// It was done before.
+    Already(Told),
+    Failed(Told),
+    Blocked(Told),
+    Cancelled(Told),
+}
+
+/// What there is to say about the end of a step.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Told {
+    pub(super) step: String,
+    pub(super) message: String,
+    pub(super) outcome: Map<String, Value>,
+    pub(super) files: FilesModified,
+}
+
+impl Told {
+    pub(super) fn new(step: &str, status: &str, message: String) -> Told {
+        let mut outcome = Map::new();
+        outcome.insert("step".to_owned(), json!(step));
+        outcome.insert("status".to_owned(), json!(status));
+        Told { step: step.to_owned(), message, outcome, files: FilesModified::default() }
+    }
+
+    #[must_use]
+    pub(super) fn with(mut self, key: &str, value: Value) -> Told {
+        self.outcome.insert(key.to_owned(), value);
+        self
+    }
+}
+
+impl StepEnd {
+    pub(super) fn told(&self) -> &Told {
+        match self {
+            StepEnd::Done(told)
+            | StepEnd::Already(told)
+            | StepEnd::Failed(told)
+            | StepEnd::Blocked(told)
+            | StepEnd::Cancelled(told) => told,
+        }
+    }
+
+    pub(super) fn is_done(&self) -> bool {
+        matches!(self, StepEnd::Done(_) | StepEnd::Already(_))
+    }
+
+    pub(super) fn standing(&self) -> (End, bool) {
+        match self {
+            StepEnd::Done(_) | StepEnd::Already(_) => (End::Completed, true),
+            StepEnd::Failed(_) => (End::Failed, false),
+            StepEnd::Blocked(_) => (End::Blocked, false),
+            StepEnd::Cancelled(_) => (End::Cancelled, false),
+        }
+    }
+
+    pub(super) fn message(&self) -> String {
+        self.told().message.clone()
+    }
+
+    pub(super) fn outcome(&self) -> Value {
+        Value::Object(self.told().outcome.clone())
+    }
+}
