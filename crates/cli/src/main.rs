@@ -2,6 +2,7 @@
 
 mod answers;
 mod args;
+mod assignments;
 mod bench;
 mod commands;
 mod conditions;

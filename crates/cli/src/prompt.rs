@@ -11,8 +11,11 @@ use seriatim_core::question::Question;
 use seriatim_engine::listen::Posed;
 use seriatim_engine::listen::Said;
 
+use crate::error::CommandError;
+use crate::error::Result;
 use crate::render;
 use crate::ui::Tone;
+use crate::ui::Ui;
 use crate::ui::tone;
 
 /// How often the prompt looks whether somebody else has answered.
@@ -56,6 +59,19 @@ fn chosen(question: &Question, typed: &str) -> Option<String> {
     }
     let same = |s: &str| s.eq_ignore_ascii_case(typed);
     question.options.iter().find(|o| same(&o.id) || same(&o.label)).map(|o| o.id.clone())
+}
+
+/// Asks whether something shall be done. Where nobody can be asked, the answer has to be given beforehand.
+pub(crate) fn agreed(ui: &Ui, question: &str) -> Result<bool> {
+    if !ui.interactive() {
+        return Err(CommandError::usage("nobody can be asked here, so nothing was changed")
+            .hint("add --yes to agree to the changes above beforehand"));
+    }
+    say(&format!("{} ", tone(Tone::Strong, format!("{question} [y/N]"))));
+    let mut typed = String::new();
+    // An end of the input is no consent.
+    let _ = std::io::stdin().lock().read_line(&mut typed);
+    Ok(matches!(typed.trim().to_ascii_lowercase().as_str(), "y" | "yes"))
 }
 
 /// A line from the terminal, unless the input ends or the question is answered elsewhere first.

@@ -14,6 +14,7 @@ use seriatim_core::roadmap::command::Message;
 use seriatim_core::roadmap::command::Registry;
 use seriatim_core::roadmap::command::roadmap_paths;
 use seriatim_core::roadmap::command::state_paths;
+use seriatim_core::roadmap::phases::Schema;
 use seriatim_flows::roadmap::Call;
 use seriatim_flows::roadmap::Gate;
 use seriatim_flows::roadmap::Start;
@@ -75,6 +76,31 @@ pub(crate) fn availability(config: &Config, store: &Store) -> Result<Availabilit
     })
 }
 
+/// Nothing about the state of a project is changed behind the back of work that is not over.
+pub(crate) fn refuse_unfinished(store: &Store, project: &str) -> Result<()> {
+    let whole = subject(project, None);
+    let steps = format!("{whole}#");
+    let is_of = |run: &RunInfo| run.subject == whole || run.subject.starts_with(&steps);
+    match unfinished(store)?.into_iter().find(is_of) {
+        Some(run) => Err(under_way(&run)),
+        None => Ok(()),
+    }
+}
+
+/// Somebody has begun the same work and not ended it.
+pub(crate) fn under_way(run: &RunInfo) -> CommandError {
+    let name = &run.name;
+    match &run.holder {
+        Some(holder) => {
+            CommandError::held(format!("this work is under way already, as run {name}, held by {holder}"))
+                .hint("wait for it, or stop it there")
+        }
+        None => CommandError::held(format!("this work is unfinished in run {name} ({})", run.title)).hint(
+            format!("continue it with `seriatim resume {name}`, or end it with `seriatim cancel {name}`"),
+        ),
+    }
+}
+
 /// The runs of roadmaps that are not over.
 fn unfinished(store: &Store) -> Result<Vec<RunInfo>> {
     let listing = store.runs(&Filter { flow: Some("roadmap".to_owned()), ..Filter::default() })?;
@@ -100,33 +126,65 @@ pub(crate) fn subject(project: &str, step: Option<&str>) -> String {
     }
 }
 
+/// The roadmap of a project, or the sentence that says where it should be (DW-30).
+pub(crate) fn find_roadmap(root: &Path, project: &str) -> std::result::Result<String, Message> {
+    let there = roadmap_paths(project).into_iter().find(|path| root.join(path).is_file());
+    there.ok_or_else(|| Message::RoadmapNotFound { project: project.to_owned() })
+}
+
+/// Every file that holds the state of a project's steps, that of the current generation first (K-103).
+pub(crate) fn state_files(root: &Path, project: &str) -> Vec<String> {
+    let mut found: Vec<String> =
+        state_paths(project).into_iter().filter(|path| root.join(path).is_file()).collect();
+    let steps = steps_folder(project);
+    let entries = std::fs::read_dir(root.join(&steps)).into_iter().flatten().flatten();
+    let mut names: Vec<String> = entries
+        .filter(|entry| entry.path().extension().is_some_and(|ending| ending == "json"))
+        .filter_map(|entry| entry.file_name().into_string().ok())
+        .collect();
+    names.sort();
+    found.extend(names.into_iter().map(|name| format!("{steps}/{name}")));
+    found
+}
+
+fn steps_folder(project: &str) -> String {
+    format!("docs/feature/{project}/steps")
+}
+
 /// Finds the files of a project, or says which one is missing (DW-30, DW-31, K-103).
 pub(crate) fn find(root: &Path, project: &str) -> std::result::Result<Place, Message> {
-    let there = |paths: Vec<String>| paths.into_iter().find(|path| root.join(path).is_file());
-    let Some(roadmap) = there(roadmap_paths(project)) else {
-        return Err(Message::RoadmapNotFound { project: project.to_owned() });
-    };
-    if let Some(state) = there(state_paths(project)) {
-        return Ok(Place { roadmap, state });
+    let roadmap = find_roadmap(root, project)?;
+    let steps = format!("{}/", steps_folder(project));
+    match state_files(root, project).into_iter().next() {
+        Some(path) if path.starts_with(&steps) => {
+            Ok(Place { roadmap, state: format!("{steps}{{step}}.json") })
+        }
+        Some(state) => Ok(Place { roadmap, state }),
+        None => Err(Message::StatusNotFound { project: project.to_owned() }),
     }
-    let steps = format!("docs/feature/{project}/steps");
-    let has_files = std::fs::read_dir(root.join(&steps)).is_ok_and(|entries| {
-        entries.flatten().any(|entry| entry.path().extension().is_some_and(|ending| ending == "json"))
-    });
-    match has_files {
-        true => Ok(Place { roadmap, state: format!("{steps}/{{step}}.json") }),
-        false => Err(Message::StatusNotFound { project: project.to_owned() }),
-    }
+}
+
+/// The phases that a project brings itself; a list that cannot be read is an error of the configuration.
+pub(crate) fn own_phases(workspace: &Workspace) -> Result<Vec<Schema>> {
+    let project = seriatim_engine::guard::Project { root: workspace.root.clone() };
+    let rules = seriatim_engine::guard::rules::Rules::read(&project);
+    Ok(rules.map_err(|error| CommandError::usage(error.to_string()))?.own().to_vec())
 }
 
 /// Reads and checks the roadmap; what is wrong with it is shown, and nothing is begun (E-47).
 pub(crate) fn read(workspace: &Workspace, path: &str) -> Result<Roadmap> {
+    let (roadmap, _) = read_with_findings(workspace, path)?;
+    Ok(roadmap)
+}
+
+/// The same, with what is odd about it.
+pub(crate) fn read_with_findings(workspace: &Workspace, path: &str) -> Result<(Roadmap, Vec<Finding>)> {
     let text = std::fs::read_to_string(workspace.root.join(path))
         .map_err(|error| CommandError::usage(format!("{path} cannot be read: {error}")))?;
     let agents: Vec<String> = workspace.config.agents.keys().cloned().collect();
     let (roadmap, findings) = Roadmap::read_among(path, &text, &agents);
     match roadmap {
-        Some(roadmap) if !has_errors(&findings) => Ok(roadmap),
+        Some(roadmap) if !has_errors(&findings) => Ok((roadmap, findings)),
         _ => {
             render::findings::to_stderr(path, &text, &findings);
             Err(CommandError::not_good(summary(path, &findings)).hint("nothing was begun"))

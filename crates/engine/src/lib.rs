@@ -15,6 +15,7 @@ pub mod listen;
 pub mod perform;
 mod records;
 mod repository;
+pub mod rollback;
 pub mod schedule;
 pub mod sim;
 

@@ -22,14 +22,15 @@ use crate::perform::Hands;
 
 /// What is remembered about a step beside its file.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-struct Memory {
+pub(crate) struct Memory {
     /// The last call that was carried out: doing it again adds nothing.
-    done: String,
+    pub(crate) done: String,
     /// What a later run has to know.
-    value: Value,
+    pub(crate) value: Value,
 }
 
-fn key(path: &str, step: &str) -> String {
+/// Where it is remembered.
+pub(crate) fn key(path: &str, step: &str) -> String {
     format!("roadmap:{path}#{step}")
 }
 

@@ -31,7 +31,7 @@ use crate::perform::Hands;
 use crate::perform::file_failure;
 
 /// Where our own index and objects lie.
-const PRIVATE: &str = ".seriatim/git";
+pub(crate) const PRIVATE: &str = ".seriatim/git";
 /// By this trailer a delivery is found again after a crash.
 const TRAILER: &str = "Seriatim-Delivery";
 /// How much of a change is looked through for credentials.

@@ -139,6 +139,9 @@ pub struct Assignment {
 /// Where a report carries the forbidden commands that the agent's output shows.
 pub const FORBIDDEN: &str = "forbidden_commands";
 
+/// Where a report that a live session handed in tells its own file, where that lies in the workspace.
+pub const HANDED_IN: &str = "handed_in_from";
+
 /// Where a report of a dry run tells what would have been written.
 pub const WOULD_WRITE: &str = "would_write";
 

@@ -6,6 +6,7 @@ use seriatim_journal::OpenFilter;
 use seriatim_journal::OpenKind;
 
 use crate::args::Context;
+use crate::assignments;
 use crate::error::Result;
 use crate::exit::Exit;
 use crate::render;
@@ -21,9 +22,9 @@ pub(crate) struct Inbox {}
 pub(crate) fn run(context: &Context, _command: &Inbox) -> Result<Exit> {
     let workspace = Workspace::open(&context.ui, context.workspace.as_deref())?;
     let ui = &context.ui;
-    let open = match workspace.store_to_read()? {
-        Some(store) => open_questions(&store, &OpenFilter::default())?,
-        None => vec![],
+    let (open, assigned) = match workspace.store_to_read()? {
+        Some(store) => (open_questions(&store, &OpenFilter::default())?, assignments::open(&store)?),
+        None => (vec![], vec![]),
     };
     let items: Vec<_> = open
         .iter()
@@ -36,6 +37,9 @@ pub(crate) fn run(context: &Context, _command: &Inbox) -> Result<Exit> {
                 map.insert("title".into(), json!(row.title));
                 map.insert("since".into(), json!(row.since.to_string()));
                 map.insert("answered_by".into(), json!(row.answered.as_ref().map(|a| &a.by)));
+                let assignment = assigned.iter().find(|(known, _)| known.id == row.id);
+                let fields = assignment.map(|(row, assignment)| assignments::fields(row, assignment));
+                map.extend(fields.into_iter().flatten().map(|(key, value)| (key.to_owned(), value)));
             }
             item
         })
@@ -58,11 +62,7 @@ pub(crate) fn run(context: &Context, _command: &Inbox) -> Result<Exit> {
                 "Answered by {}; continue with:  seriatim resume {}\n",
                 answer.by, row.run_name
             )),
-            None => ui.say(format!(
-                "Answer with:  seriatim answer {} {}\n",
-                row.id,
-                question.options.first().map_or("CHOICE", |o| &o.id)
-            )),
+            None => ui.say(format!("{}\n", render::question::way_to_answer(&row.id, question))),
         }
     }
     Ok(Exit::Good)

@@ -16,6 +16,7 @@ use crate::args::Context;
 use crate::error::CommandError;
 use crate::error::Result;
 use crate::exit::Exit;
+use crate::render;
 use crate::trail;
 use crate::ui::Tone;
 use crate::ui::tone;
@@ -126,6 +127,6 @@ fn words(fact: &Value) -> Option<String> {
         "flow_changed" => format!("The course changed ({}): {}", text("type").to_lowercase(), text("reason")),
         "error" => format!("Error: {}", text("text")),
         "finished" => format!("The work ended: {}.", text("status").to_lowercase()),
-        _ => return None,
+        _ => return render::roadmap::words(fact),
     })
 }

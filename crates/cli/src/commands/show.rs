@@ -13,12 +13,16 @@ use crate::args::Context;
 use crate::error::CommandError;
 use crate::error::Result;
 use crate::exit::Exit;
+use crate::render;
 use crate::render::run::View;
 use crate::render::table::cut;
 use crate::render::table::table;
 use crate::ui::Tone;
 use crate::ui::tone;
 use crate::workspace::Workspace;
+
+/// The flow whose steps have phases with evidence.
+const ROADMAP: &str = "roadmap";
 
 /// Show a run: its steps, attempts, evidence and decisions
 #[derive(clap::Args, Debug)]
@@ -77,6 +81,9 @@ fn document(view: &View, tip: &Tip, history: &History) -> Value {
         ] {
             map.insert(name.into(), json!(of(history, fact)));
         }
+        if view.info.flow == ROADMAP {
+            map.extend(render::roadmap::fields(&history.facts));
+        }
     }
     document
 }
@@ -91,6 +98,9 @@ fn tell(context: &Context, info: &RunInfo, tip: &Tip, history: &History) {
     let steps: Vec<Vec<String>> = of(history, "step_ended").into_iter().map(step_row).collect();
     if !steps.is_empty() {
         ui.say(table(&["step", "name", "status", "time", "attempt", "what came of it"], &steps));
+    }
+    if info.flow == ROADMAP {
+        render::roadmap::tell(ui, &history.facts);
     }
     section(context, "Attempts that failed", &of(history, "attempt_failed"), |f| {
         let (class, message) = (text(&f["failure"], "class"), text(&f["failure"], "message"));

@@ -1,7 +1,5 @@
 //! What is about to be changed: shown first, agreed to, then done.
 
-use std::io::BufRead;
-use std::io::Write;
 use std::path::Path;
 use std::path::PathBuf;
 
@@ -17,6 +15,7 @@ use super::change::Act;
 use super::change::ChangeError;
 use crate::error::CommandError;
 use crate::error::Result;
+use crate::prompt;
 use crate::ui::Tone;
 use crate::ui::Ui;
 use crate::ui::tone;
@@ -67,17 +66,7 @@ impl Plan {
         if yes || self.is_empty() {
             return Ok(true);
         }
-        if !ui.interactive() {
-            return Err(CommandError::usage("nobody can be asked here, so nothing was changed")
-                .hint("add --yes to agree to the changes above beforehand"));
-        }
-        let mut err = anstream::stderr();
-        let _ = write!(err, "{} ", tone(Tone::Strong, "Make these changes? [y/N]"));
-        let _ = err.flush();
-        let mut typed = String::new();
-        // An end of the input is no consent.
-        let _ = std::io::stdin().lock().read_line(&mut typed);
-        Ok(matches!(typed.trim().to_ascii_lowercase().as_str(), "y" | "yes"))
+        prompt::agreed(ui, "Make these changes?")
     }
 
     pub(crate) fn carry_out(&self) -> Result<()> {

@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 use seriatim_core::question::Question;
+use seriatim_engine::agents::REPORT;
 
 use crate::ui::Tone;
 use crate::ui::tone;
@@ -82,6 +83,15 @@ pub(crate) fn by_word(question: &Question) -> String {
         format!("  {:width$}  {} {}", o.id, o.label, tone(Tone::Faint, format!("- {}", o.description)))
     });
     lines.collect::<Vec<_>>().join("\n")
+}
+
+/// How a question is answered from the command line, or how the report for an assignment is handed in.
+pub(crate) fn way_to_answer(id: &str, question: &Question) -> String {
+    match question.options.first().map(|first| first.id.as_str()) {
+        Some(REPORT) => format!("Hand in with:  seriatim report {id} FILE"),
+        Some(first) => format!("Answer with:  seriatim answer {id} {first}"),
+        None => format!("Answer with:  seriatim answer {id} CHOICE"),
+    }
 }
 
 fn indent(text: &str) -> String {

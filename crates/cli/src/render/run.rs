@@ -169,11 +169,7 @@ impl View {
                 render::question::body(question),
                 render::question::by_word(question)
             ));
-            ui.say(format!(
-                "Answer with:  seriatim answer {} {}",
-                row.id,
-                question.options.first().map_or("CHOICE", |o| &o.id)
-            ));
+            ui.say(render::question::way_to_answer(&row.id, question));
         }
         let tone_of_exit = match self.exit {
             Exit::Good => Tone::Good,

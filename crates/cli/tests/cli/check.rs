@@ -347,7 +347,7 @@ fn a_missing_file_a_folder_and_an_unknown_kind_are_usage_and_nothing_is_said_of_
     insta::assert_snapshot!(env.run(&["check", "p.yaml", "--kind", "recipe"]).snapshot(), @r#"
     --- stderr
     error: `recipe` is not a kind of file
-    help: known kinds: process-definition, process-instance, execution-log, decision, observation, roadmap, execution-status, execution-log-tdd, step, audit-log, cycle, automation, action, role, lifecycle, prompt, template, config
+    help: known kinds: process-definition, process-instance, execution-log, decision, observation, roadmap, execution-status, execution-log-tdd, step, audit-log, cycle, automation, action, agent-map, role, lifecycle, prompt, template, config
     --- exit 2
     "#);
     env.run(&["check"]).exits(2);

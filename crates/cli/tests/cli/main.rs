@@ -74,6 +74,10 @@ mod recovery;
 #[cfg(test)]
 mod reports;
 #[cfg(test)]
+mod roadmap_support;
+#[cfg(test)]
+mod roadmap_whole;
+#[cfg(test)]
 mod secrets;
 #[cfg(test)]
 mod sharing;

@@ -5,11 +5,13 @@ mod drawing;
 #[cfg(test)]
 mod tests;
 
+use super::inputs::Input;
 use super::map::Wiring;
 use super::markdown;
 use super::markdown::Heading;
 use super::placeholders;
 use crate::doc;
+use crate::doc::At;
 use crate::doc::Sink;
 use crate::finding::Finding;
 use crate::finding::Place;
@@ -25,6 +27,8 @@ pub struct ActionFile {
     /// The drawing under `## Agent Flow`.
     pub flow: String,
     pub prerequisites: Vec<String>,
+    /// The paths under `## Output Contract`.
+    pub outputs: Vec<String>,
     /// The steps in their order, by their headings.
     pub steps: Vec<StepHeading>,
     /// What has to hold in the end, point by point.
@@ -68,6 +72,7 @@ impl ActionFile {
                 .map(|section| section.body.trim().to_owned())
                 .unwrap_or_default(),
             prerequisites: list(&["Prerequisites", "Required Inputs", "Inputs"]),
+            outputs: section(&["Output Contract"]).map(|section| promised(section.body)).unwrap_or_default(),
             steps: headings.iter().filter_map(step_heading).collect(),
             validation: list(&["Validation Criteria", "Validation", "Completion Criteria"]),
             wiring,
@@ -80,7 +85,9 @@ impl ActionFile {
 
     /// What the drawing says, where it can be read as a plan.
     pub fn drawn(&self) -> Option<Wiring> {
-        drawing::read(&self.name, &self.flow)
+        let prerequisites =
+            self.prerequisites.iter().map(|words| At::new(words.clone(), Place::TOP)).collect();
+        Some(Wiring { prerequisites, ..drawing::read(&self.name, &self.flow)? })
     }
 }
 
@@ -88,6 +95,19 @@ impl ActionFile {
 fn name_of(path: &str) -> String {
     let file = path.rsplit(['/', '\\']).next().unwrap_or(path);
     file.split_once('.').map_or(file, |(stem, _)| stem).to_owned()
+}
+
+/// The paths of an output contract: those in code spans, and entries that are nothing but a path.
+fn promised(body: &str) -> Vec<String> {
+    let spans = body.split('`').skip(1).step_by(2);
+    let bare = markdown::bullets(body).into_iter().filter(|entry| !entry.contains([' ', '`']));
+    let mut paths: Vec<String> = vec![];
+    for path in spans.chain(bare).filter_map(Input::path_in) {
+        if !paths.contains(&path) {
+            paths.push(path);
+        }
+    }
+    paths
 }
 
 fn front_matter(name: &str, text: &str, findings: &mut Vec<Finding>) -> Option<Wiring> {

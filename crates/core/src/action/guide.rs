@@ -1,4 +1,5 @@
-//! A role's guide, `agents/<role>/SKILL.md` (OC-07, OC-08): front matter, and the text that goes into its brief as it is.
+//! A role's guide, `agents/<role>/SKILL.md` (OC-07, OC-08): front matter, and the text that goes into its brief as it
+//! is.
 
 use super::markdown;
 use super::placeholders;

@@ -50,6 +50,11 @@ impl Input {
         Input { words: words.trim().to_owned(), any_of: path.map(str::to_owned).into_iter().collect() }
     }
 
+    /// The path that a text names, if it names one.
+    pub(super) fn path_in(words: &str) -> Option<String> {
+        Input::read(words).any_of.into_iter().next()
+    }
+
     /// What only a person can give.
     pub fn is_prose(&self) -> bool {
         self.any_of.is_empty()

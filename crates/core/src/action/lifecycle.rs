@@ -192,7 +192,7 @@ mod tests {
         }
     }
 
-    // OC-116 to OC-120
+    // OC-116, OC-117, OC-118, OC-119, OC-120
     #[test]
     fn oc_116_stage_stages_and_gates_come_from_one_file() {
         let (lifecycle, findings) = Lifecycle::read(GOOD.as_bytes()).unwrap();

@@ -1,5 +1,5 @@
-//! What became easier to pass between two versions of a lifecycle file. It is shown at the next approval, so that nobody
-//! lowers a bar unseen (OC-03, OC-122).
+//! What became easier to pass between two versions of a lifecycle file. It is shown at the next approval, so that
+//! nobody lowers a bar unseen (OC-03, OC-122).
 
 use super::lifecycle::Lifecycle;
 use super::lifecycle::STAGES;

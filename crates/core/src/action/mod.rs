@@ -1,12 +1,14 @@
 //! The action dialect: documents, the plan that follows from them, and the rules that hold while it is carried out.
 //!
 //! A flow finds the action that is meant ([`routing`]), reads its documents ([`document`], [`map`], [`guide`],
-//! [`catalogue`]), and resolves them to an [`Action`]: stages of duties with gates behind them. What a role hands in is
-//! judged by [`output`] and [`boundary`], what goes wrong by [`trouble`], what a gate needs by [`approval`], [`quality`]
-//! and [`severity`]. [`snapshot`], [`evidence`] and [`conformance`] are about what stays.
+//! [`catalogue`]), and resolves them to an [`Action`]: stages of duties with gates behind them. A role is told what to do
+//! by [`brief`]; what it hands in is judged by [`output`] and [`boundary`], what goes wrong by [`trouble`], what a gate
+//! needs by [`approval`], [`quality`] and [`severity`]. [`snapshot`], [`evidence`] and [`conformance`] are about what
+//! stays.
 
 pub mod approval;
 pub mod boundary;
+pub mod brief;
 pub mod catalogue;
 pub mod conformance;
 pub mod document;
@@ -15,6 +17,7 @@ pub mod gate;
 pub mod guide;
 pub mod inputs;
 pub mod lifecycle;
+pub mod lifecycle_log;
 pub mod loosening;
 pub mod map;
 mod markdown;
@@ -29,6 +32,8 @@ pub mod roles;
 pub mod routing;
 pub mod severity;
 pub mod snapshot;
+#[cfg(test)]
+mod tests;
 pub mod trouble;
 mod words;
 

@@ -1,5 +1,6 @@
 //! What a role hands in, judged by rules alone (OC-35 to OC-42): completeness, format and references. What is missing
-//! altogether, and what lies where it must not, are matters of [`paths`](super::paths) and [`boundary`](super::boundary).
+//! altogether, and what lies where it must not, are matters of [`paths`](super::paths) and
+//! [`boundary`](super::boundary).
 
 mod format;
 mod references;

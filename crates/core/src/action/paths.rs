@@ -34,47 +34,44 @@ pub fn is_framework(path: &str) -> bool {
 
 /// What one entry of `writes` promises.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Promise {
+pub struct Promise {
+    pub text: String,
+    pub kind: PromiseKind,
+    pattern: Pattern,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PromiseKind {
     /// This very file.
-    File(String),
+    File,
     /// At least one file in this folder.
-    Folder(String),
+    Folder,
     /// Leave to write what fits.
-    Pattern(String),
+    Pattern,
 }
 
 impl Promise {
     /// Reads an entry, in which placeholders may still stand.
     pub fn parse(entry: &str) -> Result<Promise, BadPattern> {
         let entry = super::placeholders::expand(entry.trim(), |_| None);
-        Pattern::parse(&entry)?;
-        Ok(match () {
-            () if entry.contains(['*', '?', '[', '{']) => Promise::Pattern(entry),
-            () if entry.ends_with('/') => Promise::Folder(entry),
-            () => Promise::File(path::relative(&entry).unwrap_or(entry)),
-        })
-    }
-
-    pub fn text(&self) -> &str {
-        match self {
-            Promise::File(text) | Promise::Folder(text) | Promise::Pattern(text) => text,
-        }
+        let pattern = Pattern::parse(&entry)?;
+        let (kind, text) = match () {
+            () if entry.contains(['*', '?', '[', '{']) => (PromiseKind::Pattern, entry),
+            () if entry.ends_with('/') => (PromiseKind::Folder, entry),
+            () => (PromiseKind::File, path::relative(&entry).unwrap_or(entry)),
+        };
+        Ok(Promise { text, kind, pattern })
     }
 
     /// Whether a path is among what was promised.
     pub fn covers(&self, path: &str) -> bool {
-        match self {
-            Promise::File(file) => path::relative(path).as_deref() == Some(file),
-            Promise::Folder(text) | Promise::Pattern(text) => {
-                Pattern::parse(text).is_ok_and(|pattern| pattern.matches(path))
-            }
-        }
+        self.pattern.matches(path)
     }
 }
 
 /// Whether an entry names one file and nothing else.
 pub fn names_one_file(entry: &str) -> bool {
-    matches!(Promise::parse(entry), Ok(Promise::File(_)))
+    Promise::parse(entry).is_ok_and(|promise| promise.kind == PromiseKind::File)
 }
 
 /// Whether one of `entries` covers a path.
@@ -89,11 +86,11 @@ pub fn missing(writes: &[String], existing: &BTreeSet<String>) -> Vec<String> {
     let promises: Vec<Promise> = writes.iter().filter_map(|entry| Promise::parse(entry).ok()).collect();
     let there = |promise: &Promise| existing.iter().any(|path| promise.covers(path));
     let (patterns, named): (Vec<&Promise>, Vec<&Promise>) =
-        promises.iter().partition(|promise| matches!(promise, Promise::Pattern(_)));
+        promises.iter().partition(|promise| promise.kind == PromiseKind::Pattern);
     let absent = named.into_iter().filter(|promise| !there(promise));
-    let mut missing: Vec<String> = absent.map(|promise| promise.text().to_owned()).collect();
+    let mut missing: Vec<String> = absent.map(|promise| promise.text.clone()).collect();
     if !patterns.iter().any(|promise| there(promise)) {
-        missing.extend(patterns.iter().map(|promise| promise.text().to_owned()));
+        missing.extend(patterns.iter().map(|promise| promise.text.clone()));
     }
     missing
 }
@@ -129,7 +126,8 @@ mod tests {
         for entry in ["/etc/passwd", "../x", "a/../../x", "", "  "] {
             assert!(Promise::parse(entry).is_err(), "{entry}");
         }
-        assert_eq!(Promise::parse("./a.md"), Ok(Promise::File("a.md".to_owned())));
+        let promise = Promise::parse("./a.md").unwrap();
+        assert_eq!((promise.kind, promise.text.as_str()), (PromiseKind::File, "a.md"));
     }
 
     #[test]

@@ -32,14 +32,19 @@ pub fn patterns(off: &[String]) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::LazyLock;
+
+    use proptest::prelude::*;
+
     use super::*;
     use crate::hash::Hash;
     use crate::redact::Redactor;
     use crate::time::Utc;
-    use proptest::prelude::*;
 
-    fn redactor() -> Redactor {
-        Redactor::new(&patterns(&[]), &[]).unwrap()
+    /// Made once: putting the expressions together takes longer than using them.
+    fn redactor() -> &'static Redactor {
+        static REDACTOR: LazyLock<Redactor> = LazyLock::new(|| Redactor::new(&patterns(&[]), &[]).unwrap());
+        &REDACTOR
     }
 
     #[test]

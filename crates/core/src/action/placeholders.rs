@@ -74,6 +74,12 @@ pub fn expand(text: &str, value: impl Fn(&str) -> Option<String>) -> String {
     filled.strip_prefix("./").map_or(filled.clone(), str::to_owned)
 }
 
+/// A word of a command: only the folder of the product is put in, because anything else may mean something to the
+/// command.
+pub fn in_command(word: &str) -> String {
+    expand(word, |name| (!ROOTS.contains(&name)).then(|| format!("{{{name}}}")))
+}
+
 fn replace(text: &str, by: impl Fn(&str) -> String) -> String {
     match PLACEHOLDER.as_ref() {
         Some(pattern) => pattern
@@ -137,6 +143,8 @@ mod tests {
         assert_eq!(expand("{PRODUCT_ROOT}/features/{FEATURE}/{STORY}.md", feature), "features/login/*.md");
         assert_eq!(expand("{NEBULA_PRODUCT_ROOT}/a", |_| None), "a");
         assert_eq!(expand("agents/templates/**", |_| None), "agents/templates/**");
+        assert_eq!(in_command("{PRODUCT_ROOT}/check.py"), "check.py");
+        assert_eq!(in_command("--format={json}"), "--format={json}");
     }
 
     proptest! {

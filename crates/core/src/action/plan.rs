@@ -5,11 +5,15 @@ mod rework;
 #[cfg(test)]
 mod tests;
 
+use std::collections::BTreeSet;
+
 use serde::Deserialize;
 use serde::Serialize;
 
 use super::gate::Gate;
 use super::inputs::Input;
+use super::paths::Promise;
+use super::paths::PromiseKind;
 
 pub use resolve::Unresolved;
 pub use resolve::resolve;
@@ -117,6 +121,16 @@ impl Duty {
     pub fn title(&self) -> String {
         let title = super::roles::title(&self.role);
         if self.purpose.is_empty() { title } else { format!("{title} ({})", self.purpose) }
+    }
+
+    /// What it owes and has not written, by the files that exist (OC-41). A role that judges owes its findings, so for it
+    /// a pattern only says where it may write.
+    pub fn missing(&self, existing: &BTreeSet<String>) -> Vec<String> {
+        let is_pattern =
+            |entry: &String| Promise::parse(entry).is_ok_and(|promise| promise.kind == PromiseKind::Pattern);
+        let owed: Vec<String> =
+            self.writes.iter().filter(|entry| !(self.review && is_pattern(entry))).cloned().collect();
+        super::paths::missing(&owed, existing)
     }
 
     /// Whether it may write a path.

@@ -6,6 +6,8 @@ mod tests;
 use std::collections::BTreeMap;
 
 use super::gate::Limit;
+use crate::config::Comparator;
+use crate::evidence::Counts;
 use crate::evidence::coverage::Coverage;
 use crate::hash::Hash;
 use crate::question::Choice;
@@ -47,6 +49,32 @@ fn name(measure: &str) -> String {
     letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
 }
 
+/// The share of tests that passed among those that ran, to be compared like coverage. Where none ran there is none.
+pub fn pass_rate(counts: &Counts) -> Option<Coverage> {
+    let total = counts.ran();
+    (total > 0).then_some(Coverage::Counted { covered: counts.passed, total })
+}
+
+/// The demands of a run once a person has lowered them to what was measured (OC-57). What was not measured cannot be
+/// lowered to anything, so that demand stays.
+pub fn lowered(limits: &[Limit], shortfalls: &[Shortfall]) -> Vec<Limit> {
+    let lower = |limit: &Limit| {
+        let short = shortfalls.iter().find(|short| short.limit == *limit);
+        match short.and_then(|short| short.measured) {
+            Some(measured) => Limit {
+                comparator: match limit.comparator {
+                    Comparator::AtLeast | Comparator::MoreThan => Comparator::AtLeast,
+                    Comparator::AtMost | Comparator::LessThan => Comparator::AtMost,
+                },
+                percent: measured.percent(),
+                ..limit.clone()
+            },
+            None => limit.clone(),
+        }
+    };
+    limits.iter().map(lower).collect()
+}
+
 /// The verdict as it is shown.
 pub fn text(shortfalls: &[Shortfall]) -> String {
     let mut lines: Vec<String> = shortfalls.iter().map(Shortfall::line).collect();
@@ -85,6 +113,29 @@ pub fn question(gate: &str, shortfalls: &[Shortfall], evidence: Option<Hash>) ->
         why: "The measured values are not what the gate demands.".to_owned(),
         tried: vec![],
         details: text(shortfalls),
+        options,
+        free_text: true,
+        about: evidence.into_iter().collect(),
+    }
+}
+
+/// Asks what shall happen after a gate whose command failed. It is required, so no option passes it by (OC-18).
+pub fn command_question(gate: &str, command: &[String], output: &str, evidence: Option<Hash>) -> Question {
+    let options = vec![
+        Choice::new(
+            "fix",
+            "Fix",
+            "Those who worked before this gate get its output and work again; then it is run again.",
+        ),
+        Choice::new("retry", "Retry", "The command is run again as it is, without any new work."),
+        Choice::new("cancel", "Cancel", "The action ends here; you are asked whether its work is kept."),
+    ];
+    Question {
+        header: format!("Gate {gate}"),
+        question: format!("The command of the gate {gate} failed. How shall it go on?"),
+        why: format!("It ran `{}`, and the gate is required.", command.join(" ")),
+        tried: vec![],
+        details: output.to_owned(),
         options,
         free_text: true,
         about: evidence.into_iter().collect(),

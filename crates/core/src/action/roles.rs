@@ -24,13 +24,17 @@ pub struct Known {
 }
 
 const PLANS: &[&str] = &["planning-mds/**"];
-const CODE: &[&str] = &["planning-mds/**", "engine/**", "services/**", "experience/**", "neuron/**"];
+const CODE: &[&str] =
+    &["planning-mds/**", "engine/**", "services/**", "experience/**", "neuron/**", "src/**"];
 
 /// The roles, in the order in which work goes through them.
 pub const KNOWN: [Known; 11] = [
     Known { writes: PLANS, ..role("product-manager", "Product Manager", 10) },
     Known { writes: PLANS, ..role("architect", "Architect", 15) },
-    Known { writes: &["engine/**", "services/**"], ..role("backend-developer", "Backend Developer", 30) },
+    Known {
+        writes: &["engine/**", "services/**", "src/**"],
+        ..role("backend-developer", "Backend Developer", 30)
+    },
     Known { writes: &["experience/**"], ..role("frontend-developer", "Frontend Developer", 30) },
     Known {
         writes: &["neuron/**"],
@@ -40,6 +44,7 @@ pub const KNOWN: [Known; 11] = [
     Known {
         reads: CODE,
         writes: &[
+            "tests/**",
             "engine/tests/**",
             "services/**/tests/**",
             "experience/tests/**",
@@ -138,7 +143,7 @@ pub fn guide_path(name: &str) -> String {
 mod tests {
     use super::*;
 
-    // OC-23 to OC-30
+    // OC-23, OC-24, OC-25, OC-26, OC-27, OC-28, OC-29, OC-30
     #[test]
     fn oc_23_every_role_has_its_default_time() {
         for (name, minutes) in [

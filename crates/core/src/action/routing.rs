@@ -9,6 +9,7 @@ use std::collections::BTreeSet;
 
 use super::catalogue::Catalogue;
 use super::document::ActionFile;
+use super::map::AgentMap;
 use super::matrix;
 use super::words::kebab;
 use super::words::stem;
@@ -41,8 +42,8 @@ const SYNONYM: u32 = 10;
 /// What all words of a description together can count for; each the less, the more actions share it.
 const WORD: u32 = 4;
 const WORDS_MAX: u32 = 8;
-/// Below this nothing is clear.
-const CLEAR: u32 = 10;
+/// Below this nothing is clear: it takes a name, a common word for it, or two words that no other action has.
+const CLEAR: u32 = 8;
 
 /// Words that say nothing about what is wanted.
 const EMPTY: [&str; 38] = [
@@ -52,52 +53,54 @@ const EMPTY: [&str; 38] = [
 ];
 
 /// Words that turn what follows into its opposite. What is meant then is for a person to say.
-const NEGATIONS: [&str; 8] = ["not", "don", "never", "without", "except", "skip", "instead", "no"];
+const NEGATIONS: [&str; 9] = ["not", "cannot", "don", "never", "without", "except", "skip", "instead", "no"];
 
-/// The actions of a workspace: those of its catalogue, with what their files say. Without a catalogue the files speak
-/// for themselves, and without files the nine of the contract stand.
-pub fn candidates(catalogue: Option<&Catalogue>, files: &[ActionFile]) -> Vec<Candidate> {
+/// The actions of a workspace: those of its catalogue first (OC-05), then those that only the map or a file knows. Without
+/// a catalogue the nine of the contract are among them.
+pub fn candidates(
+    catalogue: Option<&Catalogue>,
+    map: Option<&AgentMap>,
+    files: &[ActionFile],
+) -> Vec<Candidate> {
     let intent = |name: &str| {
         files.iter().find(|file| file.name == name).map(|file| file.intent.clone()).unwrap_or_default()
     };
-    let entries = catalogue.map(|catalogue| catalogue.entries.as_slice()).unwrap_or_default();
-    let mut found: Vec<Candidate> = entries
+    let candidate = |name: &str, description: &str| Candidate {
+        name: name.to_owned(),
+        description: description.to_owned(),
+        intent: intent(name),
+    };
+    let listed = catalogue.map(|catalogue| catalogue.entries.as_slice()).unwrap_or_default();
+    let wired = map.map(|map| map.actions.as_slice()).unwrap_or_default();
+    let built_in = if listed.is_empty() { matrix::CONTRACTS.as_slice() } else { &[] };
+    let all = listed
         .iter()
-        .map(|entry| Candidate {
-            name: entry.name.clone(),
-            description: entry.description.clone(),
-            intent: intent(&entry.name),
-        })
-        .collect();
-    if found.is_empty() {
-        let of_file = |file: &ActionFile| Candidate {
-            name: file.name.clone(),
-            description: file.intent.clone(),
-            intent: file.intent.clone(),
-        };
-        found = files.iter().filter(|file| file.name != "README").map(of_file).collect();
-    }
-    if found.is_empty() {
-        let built_in = |contract: &matrix::Contract| Candidate {
-            name: contract.name.to_owned(),
-            description: contract.purpose.to_owned(),
-            intent: String::new(),
-        };
-        found = matrix::CONTRACTS.iter().map(built_in).collect();
+        .map(|entry| candidate(&entry.name, &entry.description))
+        .chain(wired.iter().map(|wiring| candidate(&wiring.name, &wiring.description)))
+        .chain(
+            files.iter().filter(|file| file.name != "README").map(|file| candidate(&file.name, &file.intent)),
+        )
+        .chain(built_in.iter().map(|contract| candidate(contract.name, contract.purpose)));
+    let mut found: Vec<Candidate> = vec![];
+    for one in all {
+        if !found.iter().any(|known| known.name == one.name) {
+            found.push(one);
+        }
     }
     found
 }
 
 /// The action that is meant by a name or by words.
 pub fn route(intent: &str, candidates: &[Candidate]) -> Routed {
-    let named = kebab(intent);
-    if let Some(exact) = candidates.iter().find(|candidate| kebab(&candidate.name) == named) {
+    let whole = kebab(intent);
+    if let Some(exact) = candidates.iter().find(|candidate| kebab(&candidate.name) == whole) {
         return Routed::One(exact.name.clone());
     }
     let said = Said::of(intent);
+    let named = said.names(candidates);
     let rarity = Rarity::of(candidates);
     let mut scored: Vec<(u32, &Candidate)> =
-        candidates.iter().map(|candidate| (score(&said, candidate, &rarity), candidate)).collect();
+        candidates.iter().map(|candidate| (score(&said, &named, candidate, &rarity), candidate)).collect();
     // Stable: what scores the same stays in the order of the catalogue.
     scored.sort_by_key(|(score, _)| std::cmp::Reverse(*score));
     if let [(best, first), rest @ ..] = scored.as_slice() {
@@ -163,10 +166,35 @@ impl Said {
     }
 
     /// Whether these words were said, one behind the other.
-    fn has(&self, phrase: &str) -> bool {
-        let stems: Vec<String> = words(phrase).iter().map(|word| stem(word)).collect();
-        !stems.is_empty() && self.in_order.contains(&format!(" {} ", stems.join(" ")))
+    fn has(&self, words: &str) -> bool {
+        phrase(words).is_some_and(|phrase| self.in_order.contains(&phrase))
     }
+
+    /// The names that were said. Those of more words come first, and what they take is theirs: `plan-review` is neither
+    /// `plan` nor `review`.
+    fn names(&self, candidates: &[Candidate]) -> BTreeSet<String> {
+        let mut by_length: Vec<(&str, String)> =
+            candidates.iter().filter_map(|one| Some((one.name.as_str(), phrase(&one.name)?))).collect();
+        by_length.sort_by_key(|(_, phrase)| std::cmp::Reverse(phrase.matches(' ').count()));
+        // Every blank is doubled, so that two names beside each other do not share one.
+        let mut left = self.in_order.replace(' ', "  ");
+        let mut named = BTreeSet::new();
+        for (name, phrase) in by_length {
+            let phrase = phrase.trim().replace(' ', "  ");
+            let phrase = format!(" {phrase} ");
+            if left.contains(&phrase) {
+                left = left.replace(&phrase, " | ");
+                named.insert(name.to_owned());
+            }
+        }
+        named
+    }
+}
+
+/// Words without their endings, with a blank on either side; nothing where there are none.
+fn phrase(text: &str) -> Option<String> {
+    let stems: Vec<String> = words(text).iter().map(|word| stem(word)).collect();
+    (!stems.is_empty()).then(|| format!(" {} ", stems.join(" ")))
 }
 
 /// How many actions a word belongs to.
@@ -194,8 +222,8 @@ fn described(candidate: &Candidate) -> BTreeSet<String> {
     words(&text).iter().filter(|word| !EMPTY.contains(&word.as_str())).map(|word| stem(word)).collect()
 }
 
-fn score(said: &Said, candidate: &Candidate, rarity: &Rarity) -> u32 {
-    let name = if said.has(&candidate.name) { NAME } else { 0 };
+fn score(said: &Said, named: &BTreeSet<String>, candidate: &Candidate, rarity: &Rarity) -> u32 {
+    let name = if named.contains(&candidate.name) { NAME } else { 0 };
     let synonyms = matrix::contract(&candidate.name).map(|contract| contract.words).unwrap_or_default();
     let synonym = if synonyms.iter().any(|words| said.has(words)) { SYNONYM } else { 0 };
     let own = described(candidate);

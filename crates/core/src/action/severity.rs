@@ -110,6 +110,9 @@ fn concern(by: &str, entry: &Value) -> Result<Concern, String> {
     Ok(Concern { severity, title, file: text("file"), line, remedy: text("remedy"), by: by.to_owned() })
 }
 
+/// How often critical findings go back by themselves before a person is asked.
+pub const MENDS_MAX: u32 = 2;
+
 /// What the findings lead to at the next gate.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {

@@ -8,6 +8,7 @@ mod retry;
 #[cfg(test)]
 mod tests;
 
+use super::output::Problem;
 use crate::failure::Failure;
 use crate::time::Utc;
 
@@ -62,6 +63,28 @@ pub struct Impacted {
     pub path: String,
     /// What is wrong with it: `syntax error at line 45`, `missing`, `incomplete`. May be empty.
     pub note: String,
+}
+
+impl Impacted {
+    /// Files with something wrong in them, each once, with all that is wrong.
+    pub fn of_problems(problems: &[Problem]) -> Vec<Impacted> {
+        let mut impacted: Vec<Impacted> = vec![];
+        for problem in problems {
+            match impacted.iter_mut().find(|known| known.path == problem.path) {
+                Some(known) => {
+                    known.note.push_str("; ");
+                    known.note.push_str(&problem.message);
+                }
+                None => impacted.push(Impacted { path: problem.path.clone(), note: problem.message.clone() }),
+            }
+        }
+        impacted
+    }
+
+    /// Files that are owed and not there.
+    pub fn of_missing(missing: &[String]) -> Vec<Impacted> {
+        missing.iter().map(|path| Impacted { path: path.clone(), note: "missing".to_owned() }).collect()
+    }
 }
 
 impl Trouble {

@@ -232,7 +232,7 @@ pub fn is_sensitive(path: &str) -> bool {
 }
 
 /// Folders below `.seriatim` in which only this program writes.
-const OUR_FOLDERS: [&str; 5] = ["bench", "git", "holders", "outputs", "snapshots"];
+const OUR_FOLDERS: [&str; 6] = ["bench", "git", "holders", "outputs", "snapshots", "trees"];
 /// Files there that only this program writes. The mark of the guard is none of them: nobody writes it in mid-step.
 const OUR_FILES: [&str; 7] = [
     ".gitignore",

@@ -14,8 +14,14 @@ use super::sections::SectionSet;
 use super::sections::Sections;
 use super::sections::TIMEOUT;
 
+/// Mandatory and optional sections.
+type Set = (&'static [&'static str], &'static [&'static str]);
+
+/// A command, how strictly it is checked, and the names of its template and its sections.
+type Row = (&'static str, Level, Option<(&'static str, &'static str)>);
+
 /// The sections of a prompt that has a state file and a list of phases.
-const OF_A_STEP: (&[&str], &[&str]) = (
+const OF_A_STEP: Set = (
     &[
         METADATA,
         "AGENT_IDENTITY",
@@ -30,13 +36,13 @@ const OF_A_STEP: (&[&str], &[&str]) = (
 );
 
 /// The sections of a prompt for planning.
-const OF_A_PLAN: (&[&str], &[&str]) = (
+const OF_A_PLAN: Set = (
     &[METADATA, "AGENT_IDENTITY", CONTEXT, "OUTCOME_RECORDING", "BOUNDARY_RULES", TIMEOUT],
     &["RECOVERY_INSTRUCTIONS"],
 );
 
-/// The mandatory and optional sections of each kind of prompt.
-const SECTIONS: [(&str, (&[&str], &[&str])); 5] = [
+/// The sections of each kind of prompt.
+const SECTIONS: [(&str, Set); 5] = [
     ("execute_step", OF_A_STEP),
     ("develop_orchestrate", OF_A_STEP),
     ("baseline_create", OF_A_PLAN),
@@ -44,8 +50,7 @@ const SECTIONS: [(&str, (&[&str], &[&str])); 5] = [
     ("split_steps", OF_A_PLAN),
 ];
 
-/// Each command, how strictly it is checked, and its template and sections.
-const COMMANDS: [(&str, Level, Option<(&str, &str)>); 7] = [
+const COMMANDS: [Row; 7] = [
     ("/nw:execute", Level::Full, Some(("execute-step", "execute_step"))),
     ("/nw:develop", Level::Full, Some(("develop-orchestrate", "develop_orchestrate"))),
     ("/nw:baseline", Level::Partial, Some(("baseline-create", "baseline_create"))),

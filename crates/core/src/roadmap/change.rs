@@ -15,6 +15,7 @@ use serde_json::Value as Json;
 
 pub use self::ending::fail;
 pub use self::ending::rework;
+pub use self::ending::roll_back;
 pub use self::ending::seek_review;
 pub use self::import::Imported;
 pub use self::import::import;

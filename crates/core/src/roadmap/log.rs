@@ -150,7 +150,7 @@ impl Log {
         self.append(&self.events_to(after, now))
     }
 
-    /// One event for each phase that began or ended since.
+    /// One event for each phase that began, ended or was opened again since.
     pub fn events_to(&self, after: &StepState, now: Utc) -> Vec<Event> {
         let before = self.step(&after.task_id).ok();
         let mut events = vec![];
@@ -160,7 +160,11 @@ impl Log {
             let same = old.is_some_and(|old| {
                 (&old.status, &old.outcome, &old.ended_at) == (&phase.status, &phase.outcome, &phase.ended_at)
             });
-            if !fresh && !same {
+            // What was opened again has to be said, or the log would go on saying that it is over.
+            let opened =
+                old.is_some_and(|old| !matches!(old.status, PhaseStatus::NotExecuted | PhaseStatus::Pending));
+            let is_news = if fresh { opened } else { !same };
+            if is_news {
                 events.push(Event::of_phase(&after.task_id, phase, now));
             }
         }

@@ -42,6 +42,10 @@ pub(super) fn commit(hands: &Hands, job: &Job, wanted: &Checkpoint) -> Result<Co
     let made = Commit { paths: wanted.paths.clone(), message: wanted.message.clone(), trailers };
     match git.commit(&made) {
         Ok(committed) => Ok(Committed { commit: committed.id, paths: committed.paths }),
+        Err(GitError::NothingToCommit) if wanted.may_be_empty => {
+            let commit = git.commit_nothing(&made).map_err(failure)?;
+            Ok(Committed { commit, paths: vec![] })
+        }
         Err(GitError::NothingToCommit) => Ok(Committed::default()),
         Err(error) => Err(failure(error)),
     }

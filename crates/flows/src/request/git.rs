@@ -136,6 +136,9 @@ pub struct Checkpoint {
     pub paths: Vec<String>,
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub tree: String,
+    /// It is made even where no file differs.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub may_be_empty: bool,
 }
 
 /// A commit that was made.

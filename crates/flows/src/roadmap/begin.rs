@@ -107,6 +107,7 @@ pub(super) async fn open<'p>(
         findings: vec![],
         on_claim: vec![],
         review: None,
+        words: vec![],
         errors: 0,
         trail: String::new(),
         began,

@@ -1,5 +1,6 @@
 //! Calling the agent of a step: a fresh instance each time, with a brief that holds this step and nothing else.
 
+use serde_json::Value;
 use serde_json::json;
 use seriatim_core::failure::Class;
 use seriatim_core::failure::Failure;
@@ -23,6 +24,9 @@ use crate::attempts::Cap;
 use crate::attempts::FailedAttempt;
 use crate::attempts::attempts;
 use crate::request::Assignment;
+use crate::request::GitCall;
+use crate::request::HANDED_IN;
+use crate::request::Shown;
 
 /// What came of calling the agent.
 pub(super) enum Called {
@@ -55,6 +59,7 @@ impl Work<'_> {
             let failure = match attempted.result {
                 Ok(report) => {
                     self.count(report.usage.as_ref());
+                    self.set_report_apart(cx, &report).await;
                     return Ok(Called::Report(Box::new(report)));
                 }
                 Err(failure) => failure,
@@ -64,6 +69,21 @@ impl Work<'_> {
                 Again::With(words) => feedback.push(words),
                 Again::Skip(reason) => return Ok(Called::Skip(reason)),
             }
+        }
+    }
+
+    /// A report that a live session wrote among the files of the project is no part of its work. Only a new file of the
+    /// kind that reports are is left out, so that nothing else passes for one.
+    async fn set_report_apart(&mut self, cx: &Cx, report: &Report) {
+        let path = report.unknown.get(HANDED_IN).and_then(Value::as_str).unwrap_or_default();
+        if !self.project.start.attach || !path.ends_with(".json") || self.is_named(path) {
+            return;
+        }
+        let (at, tree) = (self.memory.base_tree.clone(), self.place.tree.clone());
+        let call = GitCall::Show { at, paths: vec![path.to_owned()], tree };
+        let base: Shown = cx.git(call).await.unwrap_or_default();
+        if base.into_iter().flatten().next().is_none() {
+            self.memory.apart.insert(path.to_owned());
         }
     }
 

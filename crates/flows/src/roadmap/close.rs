@@ -13,6 +13,7 @@ use seriatim_core::roadmap::result::Metrics;
 use seriatim_core::roadmap::result::judged;
 use seriatim_core::time::Utc;
 
+use super::people::sentence;
 use super::work::StepEnd;
 use super::work::Stop;
 use super::work::Told;
@@ -120,8 +121,8 @@ impl Work<'_> {
         let again =
             format!("seriatim run step @{} {} {}", self.agent, self.project.start.project, self.step.id);
         let message = match cancelled {
-            true => format!("Step {} was stopped: {reason}. Go on with:  {again}", self.step.id),
-            false => format!("Step {} is FAILED: {reason} Go on with:  {again}", self.step.id),
+            true => format!("Step {} was stopped: {} Go on with:  {again}", self.step.id, sentence(&reason)),
+            false => format!("Step {} is FAILED: {} Go on with:  {again}", self.step.id, sentence(&reason)),
         };
         let told = self
             .told("FAILED", message, false)

@@ -104,7 +104,7 @@ async fn refactor(cx: &Cx, project: &Project, scope: &[String]) -> Value {
         message: format!("refactor({}): L4-L6\n\nArchitecture of the whole", project.start.project),
         trailers: vec![("Step".to_owned(), FINALIZE.to_owned())],
         paths: changed.into_iter().flat_map(|file| [Some(file.path), file.old_path]).flatten().collect(),
-        tree: String::new(),
+        ..Checkpoint::default()
     };
     match cx.git::<Committed>(GitCall::Commit(checkpoint)).await {
         Ok(made) => {

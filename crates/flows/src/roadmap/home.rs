@@ -25,6 +25,7 @@ use super::work::Work;
 use crate::Cx;
 use crate::request::Checkpoint;
 use crate::request::Committed;
+use crate::request::Difference;
 use crate::request::FileChange;
 use crate::request::GitCall;
 use crate::request::Stand;
@@ -97,7 +98,9 @@ impl Work<'_> {
         let mut paths: BTreeSet<String> =
             own.into_iter().flat_map(|file| [Some(file.path), file.old_path]).flatten().collect();
         paths.extend(self.may_take.iter().cloned());
-        paths.retain(|path| !self.allowed.is_own(path));
+        // A log of an earlier try, whose commit was taken back, comes along.
+        let log = format!("-{}.log", self.step.id);
+        paths.retain(|path| !self.allowed.is_own(path) || path.ends_with(&log));
         if !self.place.is_beside() {
             paths.extend(self.papers());
             paths.extend(more);
@@ -127,6 +130,8 @@ impl Work<'_> {
             message: format!("{subject}\n\n{name}"),
             trailers: vec![("Step".to_owned(), self.step.id.clone())],
             paths,
+            // A checkpoint is there even where its phase changed nothing.
+            may_be_empty: !tree.is_empty() && subject.starts_with("review("),
             tree,
         };
         let failed = |failure: seriatim_core::failure::Failure| Stop::Failed {
@@ -184,8 +189,7 @@ impl Work<'_> {
         let ending = result::Ending::Review { reason: reason.to_owned(), from: from.to_owned() };
         self.put_on_record(&ending, now);
         self.save(cx).await?;
-        let since = self.memory.base_tree.clone();
-        let diff = self.changes(cx, &since, DIFF_BYTES_MAX).await?.diff;
+        let diff = self.shown_diff(cx).await?;
         let answer = cx.ask(people::review(&self.step.id, from, reason, &diff)).await;
         let words = answer.text.clone().unwrap_or_default();
         cx.record(&json!({
@@ -200,11 +204,26 @@ impl Work<'_> {
                 let first =
                     first.or_else(|| self.schema.names().next().map(str::to_owned)).unwrap_or_default();
                 self.take(change::rework(&self.state, &self.schema, &first, &words, now), now)?;
+                self.words.push(format!("A person looked at the work and wants it done over: {words}"));
                 self.save(cx).await?;
                 Ok(false)
             }
             _ => Err(Stop::Cancelled { by: answer.by }),
         }
+    }
+
+    /// What a person is shown of the work: without the papers of the project.
+    async fn shown_diff(&self, cx: &Cx) -> Result<String, Stop> {
+        let mut apart: Vec<String> = self.memory.apart.iter().cloned().collect();
+        apart.extend([".seriatim/".to_owned(), format!("docs/feature/{}/", self.project.start.project)]);
+        let call = GitCall::Changes {
+            since: self.memory.base_tree.clone(),
+            apart,
+            limit_bytes: DIFF_BYTES_MAX,
+            tree: self.place.tree.clone(),
+        };
+        let found: Difference = cx.git(call).await.map_err(|failure| Stop::failed(failure.message))?;
+        Ok(found.diff)
     }
 
     /// The step is done: on record before the commit, in the commit, and verified after it (K-36).

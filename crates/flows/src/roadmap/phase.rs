@@ -54,7 +54,7 @@ impl Work<'_> {
     async fn phase(&mut self, cx: &Cx, name: &str) -> Result<(), Stop> {
         let sort = Sort::of(name);
         self.attempts = 0;
-        let mut feedback: Vec<String> = vec![];
+        let mut feedback: Vec<String> = std::mem::take(&mut self.words);
         let mut refused = 0;
         loop {
             self.start_phase(cx, name).await?;

@@ -217,7 +217,7 @@ impl Work<'_> {
     }
 
     /// Whether the step names exactly this file as its own.
-    fn is_named(&self, path: &str) -> bool {
+    pub(super) fn is_named(&self, path: &str) -> bool {
         self.step.allowed_files().unwrap_or_default().iter().any(|file| plain(file) == path)
     }
 }

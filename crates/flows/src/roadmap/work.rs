@@ -122,6 +122,8 @@ pub(super) struct Work<'p> {
     pub(super) on_claim: Vec<String>,
     /// Who should look at the work, and why.
     pub(super) review: Option<(String, String)>,
+    /// What a person said that the next call has to hear.
+    pub(super) words: Vec<String>,
     /// Errors of agents so far (DW-89).
     pub(super) errors: u32,
     pub(super) trail: String,

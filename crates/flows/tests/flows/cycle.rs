@@ -156,6 +156,7 @@ impl World {
                 body(&Done::Ok(Difference { files, ..Difference::default() }))
             }
             GitCall::Deliver(_) => body(&json!({"Ok": {"commit": "c0ffee", "pushed": false}})),
+            other => panic!("a cycle does not ask for {other:?}"),
         }
     }
 

@@ -3,7 +3,6 @@
 use seriatim_flows::roadmap::Start;
 
 use super::Asking;
-use super::step::under_way;
 use crate::args::Context;
 use crate::error::CommandError;
 use crate::error::Result;
@@ -59,7 +58,7 @@ pub(super) fn run(context: &Context, command: &Roadmap) -> Result<Exit> {
         return Err(CommandError::usage(format!("{} has no steps", place.roadmap)));
     }
     if let Some(run) = roadmaps::same_work(&session.store, &project, None)? {
-        return Err(under_way(&run));
+        return Err(roadmaps::under_way(&run));
     }
     let start = Start {
         agent,

@@ -52,7 +52,7 @@ pub(super) fn run(context: &Context, command: &Step) -> Result<Exit> {
         roadmaps::availability(&workspace.config, &session.store)?.check(&invocation.agent, &registry)?;
     }
     if let Some(run) = roadmaps::same_work(&session.store, &project, Some(&step))? {
-        return Err(under_way(&run));
+        return Err(roadmaps::under_way(&run));
     }
     let start = Start {
         only: Some(step.clone()),
@@ -84,18 +84,5 @@ fn of_file(path: &str) -> Result<(String, String)> {
         (Some(project), Some(step)) => Ok((project.to_owned(), step.to_owned())),
         _ => Err(CommandError::usage(format!("{path} does not name a step file of a project"))
             .hint("docs/feature/PROJECT/steps/STEP.json")),
-    }
-}
-
-pub(super) fn under_way(run: &seriatim_journal::RunInfo) -> CommandError {
-    let name = &run.name;
-    match &run.holder {
-        Some(holder) => {
-            CommandError::held(format!("this work is under way already, as run {name}, held by {holder}"))
-                .hint("wait for it, or stop it there")
-        }
-        None => CommandError::held(format!("this work is unfinished in run {name} ({})", run.title)).hint(
-            format!("continue it with `seriatim resume {name}`, or end it with `seriatim cancel {name}`"),
-        ),
     }
 }

@@ -35,6 +35,11 @@ More words.
 
 ## Prerequisites
 - [ ] Tests passing
+
+## Output Contract
+- `planning-mds/reviews/` with a report, and `planning-mds/reviews/index.md`
+- docs/review.md
+- the user's trust
 ";
 
 fn said(text: &str) -> Vec<String> {
@@ -50,6 +55,8 @@ fn oc_06_an_action_file_is_read() {
     assert_eq!(file.intent, "Review the code for quality.");
     assert_eq!(file.prerequisites, ["Tests passing"]);
     assert_eq!(file.validation, ["all findings have a severity", "a report exists"]);
+    // OC-41
+    assert_eq!(file.outputs, ["planning-mds/reviews/", "planning-mds/reviews/index.md", "docs/review.md"]);
     let steps: Vec<(&str, &str)> =
         file.steps.iter().map(|step| (step.number.as_str(), step.title.as_str())).collect();
     assert_eq!(steps, [("0", "PREPARE"), ("0.5", "READ"), ("1.75", "REVIEW")]);

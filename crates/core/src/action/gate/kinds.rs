@@ -34,7 +34,8 @@ pub enum Does {
     CallAgain,
     /// Commands of the configuration measure, and thresholds decide.
     Measure,
-    /// A command runs, and its exit code decides.
+    /// A command runs, and its exit code decides: the gate's own, else the one that is configured under its name. Where
+    /// there is neither, a person decides, because no gate is ever passed by.
     Run,
 }
 

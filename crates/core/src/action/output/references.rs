@@ -46,7 +46,7 @@ fn links(path: &str, text: &str, artifacts: &[Artifact<'_>], existing: &BTreeSet
         let there = resolved == path
             || existing.contains(&resolved)
             || resolved.is_empty()
-            || existing.iter().any(|path| path.starts_with(&folder));
+            || existing.range(folder.clone()..).next().is_some_and(|path| path.starts_with(&folder));
         if !there {
             problems.push(broken(format!("non-existent file {resolved}")));
             continue;

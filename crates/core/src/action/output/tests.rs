@@ -133,11 +133,11 @@ fn oc_47_the_status_of_parallel_work_names_everyone() {
 
 #[test]
 fn e_62_each_attempt_keeps_its_invalid_output() {
-    let paths: BTreeSet<String> =
+    let kept: BTreeSet<String> =
         (1..=3).map(|attempt| failed_path("run-1", "architect", attempt, "docs/a.md")).collect();
-    assert_eq!(paths.len(), 3);
-    assert!(paths.contains(".artifacts-failed/run-1/architect-2/docs/a.md"));
-    assert!(paths.iter().all(|path| crate::action::paths::is_own(path)));
+    assert_eq!(kept.len(), 3);
+    assert!(kept.contains(".artifacts-failed/run-1/architect-2/docs/a.md"));
+    assert!(kept.iter().all(|path| paths::is_own(path)));
 }
 
 proptest! {

@@ -73,7 +73,7 @@ fn wired(
                     parts.iter().map(|part| duty(name, part, &wiring.roles, declared)).collect();
                 stages.work(duties?);
             }
-            Step::Gate { gate, .. } => stages.gate(gate_of(gate)),
+            Step::Gate { gate, .. } => stages.gate(gate_of(gate, file)),
         }
     }
     let stages = stages.done();
@@ -89,7 +89,7 @@ fn wired(
         origin,
         prerequisites: wiring.prerequisites.iter().map(|words| Input::read(words)).collect(),
         stages,
-        outputs: wiring.outputs.iter().map(|path| in_workspace(path)).collect(),
+        outputs: outputs(wiring.outputs.iter().map(String::as_str), file),
     })
 }
 
@@ -124,7 +124,7 @@ fn built_in(contract: &Contract, declared: &[RoleEntry], file: Option<&ActionFil
             .map(|need| Input { words: need.words.to_owned(), any_of: owned(need.any_of) })
             .collect(),
         stages: stages.done(),
-        outputs: contract.outputs.iter().flat_map(|out| owned(out.must_exist)).collect::<Vec<String>>(),
+        outputs: outputs(contract.outputs.iter().flat_map(|out| out.must_exist.iter().copied()), file),
     }
 }
 
@@ -177,7 +177,8 @@ fn merged(name: &str, purpose: &str, part: Option<&Part>, entry: Option<&RoleEnt
         let known = known.filter(|_| entry.is_none());
         known.unwrap_or_default().iter().map(|path| (*path).to_owned()).collect()
     };
-    let reads = terms().find_map(|terms| terms.reads.clone());
+    let reads = terms().find_map(|terms| terms.reads.as_ref());
+    let reads = reads.map(|reads| reads.iter().map(|path| in_workspace(path)).collect());
     let writes = terms().find_map(|terms| terms.writes.as_ref());
     let writes = writes.map(|writes| writes.iter().map(|path| in_workspace(path)).collect());
     let condition = terms().find_map(|terms| terms.condition.clone());
@@ -190,9 +191,7 @@ fn merged(name: &str, purpose: &str, part: Option<&Part>, entry: Option<&RoleEnt
             .and_then(|entry| entry.skill.as_deref())
             .map_or_else(|| roles::guide_path(&role), in_workspace),
         condition: condition.unwrap_or_default(),
-        reads: reads
-            .map(|reads| reads.iter().map(|path| in_workspace(path)).collect())
-            .unwrap_or_else(|| listed(known.map(|known| known.reads))),
+        reads: reads.unwrap_or_else(|| listed(known.map(|known| known.reads))),
         writes: writes.unwrap_or_else(|| listed(known.map(|known| known.writes))),
         sections: terms()
             .map(|terms| &terms.sections)
@@ -212,13 +211,14 @@ fn merged(name: &str, purpose: &str, part: Option<&Part>, entry: Option<&RoleEnt
     }
 }
 
-fn gate_of(entry: &map::GateEntry) -> Gate {
+fn gate_of(entry: &map::GateEntry, file: Option<&ActionFile>) -> Gate {
+    let own = Some(entry.checklist.clone()).filter(|points| !points.is_empty());
     Gate {
         kind: entry.kind,
         name: entry.name.clone().unwrap_or_else(|| entry.word.clone()),
-        command: entry.command.iter().map(|word| in_workspace(word)).collect(),
+        command: entry.command.iter().map(|word| placeholders::in_command(word)).collect(),
         limits: limits_of(entry.kind, &entry.limits),
-        checklist: entry.checklist.clone(),
+        checklist: own.unwrap_or_else(|| checklist(entry.kind, file)),
     }
 }
 
@@ -227,6 +227,18 @@ fn limits_of(kind: GateKind, given: &[Limit]) -> Vec<Limit> {
         GateKind::Quality if given.is_empty() => vec![Limit::coverage()],
         _ => given.to_vec(),
     }
+}
+
+/// What must exist in the end: what the plan says, and what the output contract of the action file names (OC-41).
+fn outputs<'o>(said: impl Iterator<Item = &'o str>, file: Option<&'o ActionFile>) -> Vec<String> {
+    let contract = file.map(|file| file.outputs.as_slice()).unwrap_or_default();
+    let mut outputs: Vec<String> = vec![];
+    for path in said.chain(contract.iter().map(String::as_str)).map(in_workspace) {
+        if !outputs.contains(&path) {
+            outputs.push(path);
+        }
+    }
+    outputs
 }
 
 /// What an action file lists for validation is what a role goes through again.

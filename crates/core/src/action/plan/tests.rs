@@ -71,6 +71,17 @@ fn oc_08_a_duty_has_the_terms_of_its_step_its_role_and_the_table() {
 }
 
 #[test]
+fn oc_41_a_reviewer_owes_its_findings_and_the_files_that_are_named() {
+    let review = resolve("review", None, None).unwrap();
+    assert!(review.duties().all(|duty| duty.missing(&BTreeSet::new()).is_empty()));
+    let named =
+        Duty { review: true, writes: vec!["report.md".to_owned(), "a/**".to_owned()], ..Duty::default() };
+    assert_eq!(named.missing(&BTreeSet::new()), ["report.md"]);
+    let maker = Duty { review: false, ..named };
+    assert_eq!(maker.missing(&BTreeSet::new()), ["report.md", "a/**"]);
+}
+
+#[test]
 fn k_52_a_snapshot_covers_planning_and_everything_that_may_be_written() {
     let action = resolve("build", None, Some(&map())).unwrap();
     assert_eq!(action.snapshot_scope(), ["engine/", "planning-mds/", "planning-mds/**", "web/"]);
@@ -88,6 +99,8 @@ fn oc_109_front_matter_wins_over_the_map_and_both_over_what_is_built_in() {
     let plain = file("# Action: Build\n\n## User Intent\nBuild.\n");
     assert_eq!(resolve("build", Some(&plain), Some(&map())).unwrap().origin, Origin::Map);
     assert_eq!(resolve("build", Some(&plain), None).unwrap().origin, Origin::BuiltIn);
+    let contract = file("# Action: Build\n## Output Contract\n- `docs/summary.md`\n");
+    assert_eq!(resolve("build", Some(&contract), Some(&map())).unwrap().outputs, ["docs/summary.md"]);
     let drawn = file(
         "# Action: Paint\n## Agent Flow\nArchitect → (Backend Developer + AI Engineer*) → [APPROVAL GATE: art]\n",
     );

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use super::*;
 
 fn nine() -> Vec<Candidate> {
-    candidates(None, &[])
+    candidates(None, None, &[])
 }
 
 fn one(intent: &str) -> Option<String> {
@@ -70,11 +70,27 @@ fn oc_05_the_catalogue_says_which_actions_there_are() {
         "agents/actions/ship.md",
         "# Action: Ship\n\n## User Intent\nBring a version out.\n",
     );
-    let found = candidates(Some(&catalogue), std::slice::from_ref(&file));
+    let found = candidates(Some(&catalogue), None, std::slice::from_ref(&file));
     assert_eq!(found[0].intent, "Bring a version out.");
     assert_eq!(route("ship it", &found), Routed::One("ship".to_owned()));
     assert!(matches!(route("build", &found), Routed::Unclear(all) if all.len() == 2));
-    assert_eq!(candidates(None, &[file])[0].name, "ship");
+    // What only the map knows can be asked for, too; without a catalogue so can the nine.
+    let (map, _) =
+        AgentMap::read("agents: {}\nactions:\n  paint: {description: Paint it, steps: [architect]}\n");
+    let names = |found: &[Candidate]| found.iter().map(|one| one.name.clone()).collect::<Vec<_>>();
+    assert_eq!(names(&candidates(Some(&catalogue), Some(&map), &[file.clone()])), ["ship", "plan", "paint"]);
+    let all = candidates(None, Some(&map), &[file]);
+    assert_eq!((names(&all)[..3].join(" "), all.len()), ("paint ship init".to_owned(), 11));
+}
+
+#[test]
+fn oc_09_the_longer_name_is_the_one_that_was_said() {
+    let (catalogue, _) =
+        Catalogue::read("- [plan](plan.md)\n- [review](review.md)\n- [plan-review](plan-review.md)\n");
+    let all = candidates(Some(&catalogue), None, &[]);
+    assert_eq!(route("run the plan review for login", &all), Routed::One("plan-review".to_owned()));
+    assert_eq!(route("plan it", &all), Routed::One("plan".to_owned()));
+    assert!(matches!(route("plan and review", &all), Routed::Unclear(_)));
 }
 
 proptest! {

@@ -100,6 +100,28 @@ fn k_40_transient_errors_are_tried_three_times_with_growing_pauses() {
     assert_eq!(limited(WAIT_MS_MAX + 1), Next::Ask);
 }
 
+// OC-48, OC-50: two retries, then the person decides; what others did is not touched by any of it.
+#[test]
+fn oc_48_a_role_that_keeps_failing_has_two_retries() {
+    for cause in [Cause::Crash, Cause::Unavailable, Cause::Silent, Cause::Scope] {
+        let mut spent = Spent::default();
+        let mut retries = 0;
+        loop {
+            spent.calls += 1;
+            match next(cause, spent) {
+                Next::Wait { .. } => {}
+                Next::Correct => spent.corrections += 1,
+                other => {
+                    assert_eq!(other, Next::Ask, "{cause:?}");
+                    break;
+                }
+            }
+            retries += 1;
+        }
+        assert_eq!(retries, 2, "{cause:?}");
+    }
+}
+
 // OC-38, OC-62, OC-83
 #[test]
 fn oc_62_what_can_be_corrected_is_corrected_twice_at_once() {
@@ -107,6 +129,7 @@ fn oc_62_what_can_be_corrected_is_corrected_twice_at_once() {
     assert_eq!([1, 2, 3].map(after), [Next::Correct, Next::Correct, Next::Ask]);
 }
 
+// OC-63, OC-74
 #[test]
 fn oc_63_permanent_errors_are_not_tried_again() {
     let spent = Spent { calls: 1, ..Spent::default() };
@@ -179,6 +202,24 @@ fn oc_76_a_question_says_what_failed_why_and_what_was_tried() {
     assert_eq!(question.why, "it was ended by signal 9");
     assert_eq!(question.tried, ["called 3 times"]);
     assert!(question.details.contains("EXECUTION FAILURE"));
+}
+
+// OC-88
+#[test]
+fn oc_88_a_report_names_every_file_that_is_concerned() {
+    let problem = |path: &str, message: &str| Problem {
+        path: path.to_owned(),
+        line: None,
+        message: message.to_owned(),
+    };
+    let of_problems =
+        Impacted::of_problems(&[problem("a.md", "one"), problem("b.md", "two"), problem("a.md", "three")]);
+    let notes: Vec<(&str, &str)> =
+        of_problems.iter().map(|one| (one.path.as_str(), one.note.as_str())).collect();
+    assert_eq!(notes, [("a.md", "one; three"), ("b.md", "two")]);
+    let missing = Impacted::of_missing(&["c.md".to_owned()]);
+    let text = Trouble { artifacts: missing, ..trouble(Class::MissingArtifact, "x") }.boxed();
+    assert!(text.contains("- c.md") && text.contains("(missing)"), "{text}");
 }
 
 // OC-64, K-47

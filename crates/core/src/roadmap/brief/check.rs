@@ -33,8 +33,9 @@ enum Part {
 }
 
 /// Words by which a prompt leans on something that its agent never saw.
-const CONVERSATION_WORDS: [&str; 9] = [
-    r"(?:as|like|what) (?:we|i)(?: have|'ve)?(?: just| already| previously)? (?:discussed|talked about|agreed|mentioned|said|decided)",
+const CONVERSATION_WORDS: [&str; 10] = [
+    r"(?:as|like|what) (?:we|i)(?: have|'ve)?(?: just| already| previously)? (?:discussed|talked about)",
+    r"(?:as|like|what) (?:we|i)(?: have|'ve)?(?: just| already| previously)? (?:agreed|mentioned|said|decided)",
     r"as you (?:said|mentioned|agreed|(?:already )?know)",
     r"as (?:(?:previously|already|just) )?(?:discussed|agreed)",
     r"as mentioned (?:earlier|before|previously)",
@@ -100,8 +101,8 @@ pub fn check(prompt: &str) -> Vec<Finding> {
 
 /// The part that begins with this line.
 fn part_of(line: &Line<'_>, now: Part) -> Option<Part> {
-    // A fence that a value left open must not swallow the titles behind it, so fences are not looked at; no value of a
-    // rendered prompt has a line that begins like a title.
+    // A fence that a value left open must not swallow the titles behind it, so fences are not looked at; no value
+    // of a rendered prompt has a line that begins like a title.
     if line.text == FEEDBACK_TITLE {
         return Some(Part::Feedback);
     }

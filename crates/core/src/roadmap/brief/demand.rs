@@ -87,18 +87,19 @@ fn task(sort: Sort) -> &'static str {
         }
         Sort::GreenUnit => "Write the least code that lets the unit tests pass.",
         Sort::CheckAcceptance => {
-            "Run the acceptance scenario again and say whether it passes by now. It may still fail; it may not be broken."
+            "Run the acceptance scenario again and say whether it passes by now. It may still fail; it may not \
+             be broken."
         }
         Sort::Green => "Write the least code that lets all tests pass, and run all of them.",
         Sort::Review => {
-            "Look at the work of this step with the review criteria above, mend what you can without changing behaviour, \
-             and report what you found."
+            "Look at the work of this step with the review criteria above, mend what you can without changing \
+             behaviour, and report what you found."
         }
         Sort::Refactor => "Make the code better in small moves, with all tests green after each.",
         Sort::Final => "Run everything once more and mend what does not hold.",
         Sort::Commit => {
-            "See that everything holds and that nothing is left over. The engine runs all gates, records the files that \
-             the step changed, and commits."
+            "See that everything holds and that nothing is left over. The engine runs all gates, records the files \
+             that the step changed, and commits."
         }
         Sort::Other => "Carry it out as the roadmap describes it above.",
     }
@@ -108,7 +109,9 @@ fn gates(configured: &[String], sort: Sort) -> String {
     let run = sort.gates_among(configured);
     let names = run.iter().map(|gate| format!("`{gate}`")).collect::<Vec<_>>().join(", ");
     match (run.as_slice(), sort) {
-        ([], Sort::Prepare) => "The engine reads the test file itself and counts the scenarios that are enabled.\n".to_owned(),
+        ([], Sort::Prepare) => {
+            "The engine reads the test file itself and counts the scenarios that are enabled.\n".to_owned()
+        }
         ([], _) => {
             "The project has no gate for this phase, so that it closes on your report. Say what you ran and what it \
              showed.\n"
@@ -189,8 +192,8 @@ fn refactoring(phase: &str, quick: bool) -> String {
             let levels: Vec<String> =
                 LEVELS.iter().take(3).map(|(level, words)| format!("- {level}: {words}")).collect();
             format!(
-                "\nGo through three levels, one after the other:\n{}\n\nLarger moves of the architecture (L4 to L6) are \
-                 made once, after all steps.\n",
+                "\nGo through three levels, one after the other:\n{}\n\nLarger moves of the architecture (L4 to L6) \
+                 are made once, after all steps.\n",
                 levels.join("\n")
             )
         }

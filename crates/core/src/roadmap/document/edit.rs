@@ -67,6 +67,28 @@ impl Draft {
         }
         self.set(path, &Json::from(whole))
     }
+
+    /// Takes an entry out of a list.
+    pub(super) fn remove(&mut self, path: &[String], at: usize) -> Result<(), EditError> {
+        let keys: Vec<&str> = path.iter().map(String::as_str).collect();
+        let root = self.tree().ok_or_else(|| EditError::Entangled { path: path.join(".") })?;
+        let entries = root.at_path(&keys).and_then(Node::as_seq).unwrap_or_default();
+        let kept = entries.iter().enumerate().filter(|(index, _)| *index != at);
+        let rest = Json::from(kept.map(|(_, entry)| entry.to_json()).collect::<Vec<_>>());
+        if self.syntax == Syntax::Yaml
+            && entries.len() > 1
+            && let Some(entry) = entries.get(at)
+        {
+            let mut expected = root.to_json();
+            put(&mut expected, &keys, &rest);
+            let edited = without(&self.text, entry, entries.get(at + 1));
+            if let Some(text) = edited.and_then(|text| proved(text, self.syntax, &expected)) {
+                self.text = text;
+                return Ok(());
+            }
+        }
+        self.set(path, &rest)
+    }
 }
 
 /// Walks down keys and list positions.
@@ -99,6 +121,20 @@ fn below(text: &str, list: &Node, value: &Json) -> Option<String> {
     let before = text.get(..after)?;
     let lead = if before.ends_with('\n') { "" } else { newline };
     Some([before, lead, &entry, text.get(after..)?].concat())
+}
+
+/// The text without the lines of an entry of a block list.
+fn without(text: &str, entry: &Node, next: Option<&Node>) -> Option<String> {
+    let line_of = |node: &Node| {
+        let before = text.get(..node.place.start as usize)?;
+        Some(before.rfind('\n').map_or(0, |at| at + 1))
+    };
+    let end = entry.place.end as usize;
+    let after = match next {
+        Some(next) => line_of(next)?,
+        None => text.get(end..)?.find('\n').map_or(text.len(), |at| end + at + 1),
+    };
+    Some([text.get(..line_of(entry)?)?, text.get(after..)?].concat())
 }
 
 /// The edited text, if it holds what it shall hold.

@@ -285,6 +285,9 @@ pub(super) fn write(
     if finished && completed_entry(&root, &after.task_id).is_none() {
         draft.append(&below(&base, "completed_steps"), &completed_record(after, now))?;
     }
+    if after.status != StepStatus::Done && before.is_some_and(|before| before.status == StepStatus::Done) {
+        strike_completed(draft, &root, &after.task_id)?;
+    }
     let updated = below(&base, "updated_at");
     if base_node(&root).get("updated_at").is_some() {
         draft.set(&updated, &Json::from(now.seconds()))?;
@@ -394,6 +397,19 @@ fn write_standing(draft: &mut Draft, before: Option<&StepState>, after: &StepSta
     let changed = before.is_none_or(|before| before.status != after.status);
     if changed && (said || !follows) {
         draft.set(&keys, &Json::from(word))?;
+    }
+    Ok(())
+}
+
+/// A step that is to be done again is complete no longer; what its entry said is said anew when it is.
+fn strike_completed(draft: &mut Draft, root: &Node, id: &str) -> Result<(), EditError> {
+    let under_base = base_node(root).get("completed_steps").is_some();
+    let list = below(&if under_base { base(root) } else { vec![] }, "completed_steps");
+    // From the end, so that the positions before stay what they are.
+    for (at, entry) in completed(root).iter().enumerate().rev() {
+        if entry_id(entry).as_deref() == Some(id) {
+            draft.remove(&list, at)?;
+        }
     }
     Ok(())
 }

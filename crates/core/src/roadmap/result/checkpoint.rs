@@ -69,6 +69,18 @@ impl Checkpoint {
         Checkpoint::ALL.into_iter().find(|checkpoint| checkpoint.phase(schema) == Some(phase))
     }
 
+    /// The phase from which on the work is done again when it is taken back (DW-74): the first one after the checkpoint
+    /// before it; for GREEN the first that makes tests pass, since what was red before is proven and its tests stay.
+    pub fn opens(self, schema: &Schema) -> Option<&str> {
+        if self == Checkpoint::Green {
+            return schema.names().find(|name| name.starts_with("GREEN"));
+        }
+        let before = Checkpoint::ALL.into_iter().take_while(|point| *point != self);
+        let ends: Vec<&str> = before.filter_map(|point| point.phase(schema)).collect();
+        let after = schema.names().position(|name| ends.last() == Some(&name)).map_or(0, |at| at + 1);
+        schema.names().nth(after)
+    }
+
     /// How strictly the phases are looked at before the commit (K-06).
     pub fn level(self) -> Level {
         match self {

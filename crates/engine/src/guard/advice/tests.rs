@@ -1,3 +1,5 @@
+//! Each kind of trouble has its own advice.
+
 use seriatim_core::guard::scope::Violation;
 use seriatim_core::guard::scope::Why;
 

@@ -1,3 +1,5 @@
+//! Gates share the time of one stop; how long each takes is made up here.
+
 use std::sync::Mutex;
 
 use proptest::prelude::*;

@@ -4,7 +4,7 @@ use crate::hands::git::COMMIT_MS;
 use crate::hands::git::Git;
 use crate::hands::git::GitError;
 use crate::hands::git::Invocation;
-use crate::hands::process::How;
+use crate::hands::process::Input;
 
 /// What a merge came to.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -92,17 +92,34 @@ impl Git<'_> {
         Ok(pairs.map(|(id, message)| (id.to_owned(), message.to_owned())).collect())
     }
 
-    /// Makes a commit that undoes another one, for when that cannot be taken back any more (K-37).
-    pub fn revert(&self, commit: &str) -> Result<(), GitError> {
-        let arguments = ["revert", "--no-edit", commit];
-        let invocation = Invocation { hooks: true, deadline_ms: COMMIT_MS, ..Invocation::read(&arguments) };
-        let ended = self.run(&invocation)?;
-        if ended.success() {
+    /// Takes what a commit did to some files back out of the files here, for when the commit itself cannot be taken
+    /// back any more (K-37). It is done whole or not at all; what was undone before is left alone.
+    pub fn undo(&self, commit: &str, paths: &[String]) -> Result<(), GitError> {
+        if paths.is_empty() {
             return Ok(());
         }
-        if ended.how != How::Exited(0) {
-            let _ = self.run(&Invocation::read(&["revert", "--abort"]))?;
+        let fixed = ["diff-tree", "-p", "--binary", "--full-index", "--no-ext-diff", "--no-textconv"];
+        let more = [
+            "--no-commit-id",
+            "--no-color",
+            "--src-prefix=a/",
+            "--dst-prefix=b/",
+            "--relative",
+            "--root",
+            commit,
+            "--",
+        ];
+        let mut arguments: Vec<&str> = fixed.into_iter().chain(more).collect();
+        arguments.extend(paths.iter().map(String::as_str));
+        let patch = self.text(Invocation::read(&arguments))?;
+        match self.applied(&["apply", "--reverse", "--whitespace=nowarn"], &patch) {
+            Err(_) if self.applied(&["apply", "--check", "--whitespace=nowarn"], &patch).is_ok() => Ok(()),
+            other => other,
         }
-        Err(self.failure(&invocation, ended))
+    }
+
+    fn applied(&self, arguments: &[&str], patch: &str) -> Result<(), GitError> {
+        let stdin = Input::Bytes(patch.as_bytes().to_vec());
+        self.text(Invocation { stdin, ..Invocation::read(arguments) }).map(|_| ())
     }
 }

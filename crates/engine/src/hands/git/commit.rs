@@ -64,6 +64,18 @@ impl Git<'_> {
         Ok(Committed { id, paths })
     }
 
+    /// Makes a commit that changes no file, as a mark. Whatever is staged stays staged.
+    pub fn commit_nothing(&self, commit: &Commit) -> Result<String, GitError> {
+        let mut arguments =
+            vec!["commit-tree".to_owned(), "HEAD^{tree}".to_owned(), "-p".to_owned(), "HEAD".to_owned()];
+        let trailers: Vec<String> =
+            commit.trailers.iter().map(|(key, value)| format!("{key}: {value}")).collect();
+        arguments.extend(["-m".to_owned(), commit.message.clone(), "-m".to_owned(), trailers.join("\n")]);
+        let id = self.text(Invocation::read(&arguments))?.trim().to_owned();
+        self.text(Invocation::read(&["update-ref", "-m", "commit: checkpoint", "HEAD", &id]))?;
+        Ok(id)
+    }
+
     fn commit_paths(&self, commit: &Commit, paths: &[String]) -> Result<(), GitError> {
         let mut arguments = vec!["commit".to_owned(), "--quiet".to_owned(), "--only".to_owned()];
         arguments.push(format!("--message={}", commit.message));
