@@ -205,6 +205,7 @@ pub(crate) fn start(workspace: &Workspace, project: &str, place: Place) -> Start
     let gates = gates.map(|(name, gate)| {
         let gate = Gate {
             argv: gate.command.clone(),
+            within: gate.within.clone(),
             timeout_ms: gate.timeout_ms,
             env: gate.env.clone(),
             expect: gate.expect.clone(),

@@ -51,6 +51,9 @@ pub struct Budget {
 pub struct Agent {
     pub kind: Kind,
     pub timeout_ms: u64,
+    /// Whether the configuration says how long it may work.
+    #[serde(default)]
+    pub has_timeout: bool,
     pub grace_ms: u64,
     /// The names of the environment variables that are passed on; everything else is withheld.
     pub env: Vec<String>,
@@ -66,6 +69,7 @@ impl Agent {
         Agent {
             kind,
             timeout_ms: AGENT_TIMEOUT_MS,
+            has_timeout: false,
             grace_ms: AGENT_GRACE_MS,
             env: vec![],
             model: None,
@@ -109,8 +113,9 @@ pub struct Gate {
     pub timeout_ms: Option<u64>,
     /// A regular expression on the output that says why it failed.
     pub expect: Option<String>,
-    /// The folder inside the workspace where the command runs; the workspace itself when absent.
-    pub within: Option<String>,
+    /// The command around it, such as that of a container (OC-98): it is put before `command` and `subset`. Empty on
+    /// the host.
+    pub within: Vec<String>,
     /// The names of the environment variables that are passed on beside the usual ones.
     pub env: Vec<String>,
     /// Where the measured value stands: a regular expression on the output, or a report file.
@@ -147,6 +152,7 @@ pub struct Config {
     pub cycle: Cycle,
     pub guard: Guard,
     pub roadmap: Roadmap,
+    pub actions: Actions,
 }
 
 /// `[guard]`: what the guard of live sessions needs beyond its documents.
@@ -191,6 +197,17 @@ impl Default for Roadmap {
             concurrency: None,
         }
     }
+}
+
+/// `[actions]`: what actions need beyond their documents.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Actions {
+    /// By the ending of a file, the command that checks its syntax; `{file}` stands for it.
+    pub syntax: BTreeMap<String, Vec<String>>,
+    /// Words by which the solution is known, which do not belong into the framework.
+    pub solution: Vec<String>,
+    /// Shapes of personal data that are left in logs.
+    pub pii_off: Vec<String>,
 }
 
 /// `[cycle]`: what cycles need beyond their documents.

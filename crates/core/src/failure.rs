@@ -105,6 +105,9 @@ pub struct Failure {
     /// What is known about the attempt nevertheless: where its output and its partial work lie.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub kept: Vec<String>,
+    /// It said itself that it failed, and not in which way.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub unclassed: bool,
     /// The last lines of what it printed.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub output: String,
@@ -118,6 +121,7 @@ impl Failure {
             feedback: vec![],
             interrupted: false,
             kept: vec![],
+            unclassed: false,
             output: String::new(),
         }
     }

@@ -2,21 +2,32 @@
 
 use seriatim_core::failure::Class;
 use seriatim_core::failure::Failure;
+use seriatim_flows::request::Comparison;
 
+use crate::guard::Project;
 use crate::hands::pattern::Pattern;
 use crate::hands::snapshot::DEFAULT_EXCLUDES;
+use crate::hands::snapshot::Retention;
 use crate::hands::snapshot::SnapshotError;
 use crate::hands::snapshot::Snapshots;
 use crate::hands::snapshot::Take;
 use crate::job::Job;
+use crate::labelled::Labelled;
+use crate::labelled::Needed;
 use crate::perform::Hands;
 use crate::perform::file_failure;
 
 /// Where snapshots are kept, below the workspace.
 pub const FOLDER: &str = ".seriatim/snapshots";
 
-fn snapshots(hands: &Hands) -> Snapshots<'_> {
+/// The snapshots of our own.
+fn private(hands: &Hands) -> Snapshots<'_> {
     Snapshots::new(hands.files.as_ref(), hands.workspace.clone(), FOLDER)
+}
+
+/// Those that people see (OC-66).
+fn labelled(hands: &Hands) -> Labelled<'_> {
+    Labelled::new(hands.files.as_ref(), hands.workspace.clone())
 }
 
 fn failure(error: SnapshotError) -> Failure {
@@ -28,9 +39,20 @@ fn failure(error: SnapshotError) -> Failure {
 }
 
 /// Takes a snapshot and gives its id. One that the same call took before the engine died is found again.
-pub(crate) fn take(hands: &Hands, job: &Job, scope: &[String]) -> Result<String, Failure> {
-    let all = snapshots(hands);
-    let action = job.file_name();
+pub(crate) fn take(hands: &Hands, job: &Job, scope: &[String], label: &str) -> Result<String, Failure> {
+    if label.is_empty() {
+        return take_in(&private(hands), job, scope, job.file_name());
+    }
+    let labelled = labelled(hands);
+    let id = take_in(labelled.all(), job, scope, label.to_owned())?;
+    // What is too many or too old goes (OC-68, OC-69). The snapshot is there, whatever comes of that.
+    let state = Project { root: hands.workspace.root().to_owned() }.state_dir();
+    let needed = Needed::look(&state, hands.redactor.clone());
+    let _ = labelled.prune(&Retention::default(), &needed, hands.clock.now());
+    Ok(id)
+}
+
+fn take_in(all: &Snapshots<'_>, job: &Job, scope: &[String], action: String) -> Result<String, Failure> {
     let listing = all.list().map_err(failure)?;
     if let Some(known) = listing.snapshots.iter().find(|s| s.run == job.run_name && s.action == action) {
         return Ok(known.id.clone());
@@ -46,8 +68,21 @@ pub(crate) fn take(hands: &Hands, job: &Job, scope: &[String]) -> Result<String,
 }
 
 /// Brings a snapshot back and gives the id of the snapshot of what was replaced.
-pub(crate) fn restore(hands: &Hands, id: &str) -> Result<String, Failure> {
-    let all = snapshots(hands);
+pub(crate) fn restore(hands: &Hands, id: &str, is_labelled: bool) -> Result<String, Failure> {
+    let people = labelled(hands);
+    let own = private(hands);
+    let all = if is_labelled { people.all() } else { &own };
     let plan = all.compare(id, None).map_err(failure)?;
     all.restore(&plan, hands.clock.now()).map(|restored| restored.undo).map_err(failure)
+}
+
+/// What bringing a snapshot with a label back would change.
+pub(crate) fn compare(hands: &Hands, id: &str) -> Result<Comparison, Failure> {
+    let plan = labelled(hands).difference(id).map_err(failure)?.plan;
+    Ok(Comparison {
+        words: plan.in_words(),
+        paths: plan.steps.iter().map(|step| step.path.clone()).collect(),
+        conflicts: plan.conflicts().map(str::to_owned).collect(),
+        digest: plan.digest(),
+    })
 }

@@ -11,11 +11,13 @@ pub mod guard;
 pub mod hands;
 mod ids;
 pub mod job;
+pub mod labelled;
 pub mod listen;
 pub mod perform;
 mod records;
 mod repository;
 pub mod rollback;
+mod scene;
 pub mod schedule;
 pub mod sim;
 

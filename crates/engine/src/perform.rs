@@ -43,6 +43,7 @@ use crate::ids;
 use crate::job::Job;
 use crate::records;
 use crate::repository;
+use crate::scene;
 
 /// Documents and state files larger than this are not read.
 const READ_BYTES_MAX: u64 = 16 << 20;
@@ -86,8 +87,10 @@ pub fn perform(hands: &Hands, job: &Job, watch: &dyn Watch) -> Result<Vec<u8>, S
         Request::State(StateCall::Save(save)) => outcome(records::save(hands, job, save)),
         Request::Compute(wanted) => Ok(json(&condition::compute(wanted))),
         Request::Now => Ok(json(&hands.clock.now())),
-        Request::Snapshot { scope } => outcome(copies::take(hands, job, scope)),
-        Request::Restore { id } => outcome(copies::restore(hands, id)),
+        Request::Snapshot { scope, label } => outcome(copies::take(hands, job, scope, label)),
+        Request::Restore { id, labelled } => outcome(copies::restore(hands, id, *labelled)),
+        Request::Compare { id } => outcome(copies::compare(hands, id)),
+        Request::Scene(call) => outcome(scene::perform(hands, job, call)),
         other => {
             let what = format!("`{}` is not performed by the hands", other.name());
             outcome::<()>(Err(Failure::new(Class::Contract, what)))

@@ -236,7 +236,7 @@ impl<'p> Rollback<'p> {
         if before.status == StepStatus::Done {
             let agent = after.assigned_to.as_deref().unwrap_or_default();
             record.fields.insert("state".to_owned(), result::begun(agent, self.now));
-            let undone = json!({"success": false, "failure_reason": note, "can_retry": true});
+            let undone = json!({"success": false, "agent_notes": note, "can_retry": true});
             record.fields.insert("execution_result".to_owned(), undone);
         }
         record

@@ -20,6 +20,7 @@ use seriatim_core::time::Utc;
 
 use crate::request::Assignment;
 use crate::request::Command;
+use crate::request::Comparison;
 use crate::request::Computed;
 use crate::request::Conditions;
 use crate::request::Delivered;
@@ -35,6 +36,7 @@ use crate::request::ReadFile;
 use crate::request::Request;
 use crate::request::Save;
 use crate::request::Saved;
+use crate::request::SceneCall;
 use crate::request::SetField;
 use crate::request::Signal;
 use crate::request::Stand;
@@ -210,12 +212,32 @@ impl Cx {
 
     /// A restorable copy of the files in `scope`; gives its id.
     pub async fn snapshot(&self, scope: Vec<String>) -> Done<String> {
-        self.call(Request::Snapshot { scope }).await
+        self.call(Request::Snapshot { scope, label: String::new() }).await
     }
 
     /// Brings a snapshot back; gives the id of the snapshot of what was replaced.
     pub async fn restore(&self, id: &str) -> Done<String> {
-        self.call(Request::Restore { id: id.to_owned() }).await
+        self.call(Request::Restore { id: id.to_owned(), labelled: false }).await
+    }
+
+    /// The same for people: under a name of its own, where they find it.
+    pub async fn labelled_snapshot(&self, scope: Vec<String>, label: &str) -> Done<String> {
+        self.call(Request::Snapshot { scope, label: label.to_owned() }).await
+    }
+
+    /// Brings a snapshot with a label back; gives the id of the snapshot of what was replaced.
+    pub async fn restore_labelled(&self, id: &str) -> Done<String> {
+        self.call(Request::Restore { id: id.to_owned(), labelled: true }).await
+    }
+
+    /// What bringing a snapshot with a label back would change.
+    pub async fn compare(&self, id: &str) -> Done<Comparison> {
+        self.call(Request::Compare { id: id.to_owned() }).await
+    }
+
+    /// Something about the files of the workspace as a whole; the outcome is of the type that the call has.
+    pub async fn scene<T: DeserializeOwned>(&self, call: SceneCall) -> Done<T> {
+        self.call(Request::Scene(call)).await
     }
 
     /// Appends a fact; projections follow from it.

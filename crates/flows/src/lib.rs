@@ -6,6 +6,7 @@
 //! Architecture invariant: a flow sees outcomes that are in the journal, and nothing else. Parks, fencing, disk
 //! errors and non-determinism never reach flow code.
 
+pub mod action;
 pub mod attempts;
 mod cx;
 pub mod cycle;

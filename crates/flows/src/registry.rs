@@ -13,6 +13,7 @@ use seriatim_core::projection::NoFiles;
 use seriatim_core::projection::Projector;
 
 use crate::Cx;
+use crate::action;
 use crate::cycle;
 use crate::process;
 use crate::rehearsal;
@@ -106,6 +107,13 @@ static FLOWS: &[Flow] = &[
         start: |cx, input| Box::pin(roadmap::roadmap(cx, input)),
         cancelled: |cx, input| Box::pin(roadmap::cancelled(cx, input)),
         projector: roadmap::projector,
+    },
+    Flow {
+        name: "action",
+        version: 1,
+        start: |cx, input| Box::pin(action::action(cx, input)),
+        cancelled: |cx, input| Box::pin(action::cancelled(cx, input)),
+        projector: action::projector,
     },
     Flow {
         name: "rehearsal",

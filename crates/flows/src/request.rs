@@ -4,6 +4,7 @@
 //! left out of the JSON when it has its default, or runs that wait today could not be continued tomorrow.
 
 mod git;
+mod scene;
 mod state;
 
 use std::collections::BTreeMap;
@@ -18,6 +19,7 @@ use seriatim_core::report::Brief;
 use seriatim_core::time::Utc;
 
 pub use git::*;
+pub use scene::*;
 pub use state::*;
 
 /// What a flow asks of the world.
@@ -60,10 +62,22 @@ pub enum Request {
     Par { names: Vec<String>, limit: u32 },
     /// Waits for a signal from outside.
     Wait { signal: String },
-    /// A restorable copy of a part of the workspace.
-    Snapshot { scope: Vec<String> },
+    /// A restorable copy of a part of the workspace. One with a label is kept for people, under that name.
+    Snapshot {
+        scope: Vec<String>,
+        #[serde(default, skip_serializing_if = "String::is_empty")]
+        label: String,
+    },
     /// Brings a snapshot back.
-    Restore { id: String },
+    Restore {
+        id: String,
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        labelled: bool,
+    },
+    /// What bringing a snapshot with a label back would change.
+    Compare { id: String },
+    /// Files and copies of the workspace.
+    Scene(SceneCall),
 }
 
 impl Request {
@@ -100,6 +114,8 @@ impl Request {
             Request::Wait { .. } => "wait",
             Request::Snapshot { .. } => "snapshot",
             Request::Restore { .. } => "restore",
+            Request::Compare { .. } => "compare",
+            Request::Scene(_) => "scene",
         }
     }
 }
@@ -134,6 +150,12 @@ pub struct Assignment {
     /// Nobody is started: a live session takes the assignment and hands its report in.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub attach: bool,
+    /// The time in the brief holds as it is, also where it is more than the agent has otherwise.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub own_time: bool,
+    /// A person does it, whoever else is configured.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub by_hand: bool,
 }
 
 /// Where a report carries the forbidden commands that the agent's output shows.

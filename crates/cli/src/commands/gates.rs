@@ -1,5 +1,7 @@
 //! `seriatim gates`
 
+mod committed;
+
 use std::path::Path;
 use std::path::PathBuf;
 
@@ -8,8 +10,14 @@ use serde_json::json;
 use seriatim_core::action::lifecycle::Gate;
 use seriatim_core::action::lifecycle::Lifecycle;
 use seriatim_core::action::lifecycle::Stage;
+use seriatim_core::action::lifecycle_log;
+use seriatim_core::action::lifecycle_log::GateEnd;
+use seriatim_core::action::lifecycle_log::GateRun;
 use seriatim_core::finding::Severity;
 use seriatim_core::time::span_in_words;
+use seriatim_engine::hands::disk::Disk;
+use seriatim_engine::hands::files::Files;
+use seriatim_engine::hands::files::Write;
 use seriatim_engine::hands::process::How;
 use seriatim_engine::hands::process::Processes;
 use seriatim_engine::hands::process::Spawn;
@@ -17,10 +25,14 @@ use seriatim_engine::hands::process::Unwatched;
 use seriatim_engine::hands::runner::Supervised;
 
 use crate::args::Context;
+use crate::error::CommandError;
 use crate::error::Result;
 use crate::exit::Exit;
 use crate::ui::Ui;
 use crate::workspace::Workspace;
+use crate::workspace::now;
+
+use committed::Committed;
 
 /// How long a gate may take when nothing says otherwise.
 const TIMEOUT_MS: u64 = 20 * 60_000;
@@ -40,6 +52,9 @@ pub(crate) struct Gates {
     /// Show stages and gates, and run nothing
     #[arg(long)]
     list: bool,
+    /// Write what was run to this file, too, with the stage and the time
+    #[arg(long, value_name = "FILE", conflicts_with = "list")]
+    evidence: Option<PathBuf>,
 }
 
 /// What one gate came to.
@@ -52,17 +67,46 @@ struct Outcome {
     timed_out: bool,
     duration_ms: u64,
     output: String,
+    /// Why there is no exit code; empty where there is one.
+    #[serde(skip)]
+    without_exit: String,
+}
+
+impl Outcome {
+    fn of(gate: &Gate, command: Vec<String>) -> Outcome {
+        Outcome {
+            name: gate.name.clone(),
+            command,
+            passed: false,
+            exit: None,
+            timed_out: false,
+            duration_ms: 0,
+            output: String::new(),
+            without_exit: String::new(),
+        }
+    }
+
+    /// As the log has it.
+    fn record(&self) -> GateRun {
+        GateRun {
+            name: self.name.clone(),
+            command: self.command.clone(),
+            end: self.exit.map_or_else(|| GateEnd::Without(self.without_exit.clone()), GateEnd::Exit),
+            output: self.output.clone(),
+        }
+    }
 }
 
 pub(crate) fn run(context: &Context, command: &Gates) -> Result<Exit> {
     let ui = &context.ui;
     let root = Workspace::find(context.workspace.as_deref())?;
-    let path = match &context.workspace {
-        Some(_) => root.join(&command.config),
-        None => command.config.clone(),
+    let seen_from = |path: &PathBuf| match &context.workspace {
+        Some(_) => root.join(path),
+        None => path.clone(),
     };
-    let lifecycle = match read(&path) {
-        Ok(lifecycle) => lifecycle,
+    let path = seen_from(&command.config);
+    let (lifecycle, text) = match read(&path) {
+        Ok(read) => read,
         Err(errors) => return Ok(refuse(ui, &errors)),
     };
     let wanted = command.stage.as_ref().unwrap_or(&lifecycle.current_stage);
@@ -70,17 +114,27 @@ pub(crate) fn run(context: &Context, command: &Gates) -> Result<Exit> {
         Ok(stage) => stage,
         Err(unknown) => return Ok(refuse(ui, &[unknown.to_string()])),
     };
+    let folder = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let folder = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let committed = committed::look(&folder, &name, &text, &lifecycle);
+    if let Committed::Not(words) = &committed {
+        ui.warn(words);
+    }
     if command.list {
         list(ui, &lifecycle, stage);
         return Ok(Exit::Good);
     }
-    let folder = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let folder = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
     ui.say(format!("Lifecycle stage: {}", stage.name));
     let outcomes: Vec<Outcome> = lifecycle.required(stage).map(|gate| one(ui, gate, &folder)).collect();
     let failed: Vec<&str> = outcomes.iter().filter(|o| !o.passed).map(|o| o.name.as_str()).collect();
+    if let Some(file) = &command.evidence {
+        let runs: Vec<GateRun> = outcomes.iter().map(Outcome::record).collect();
+        keep(context, &seen_from(file), &stage.name, &runs)?;
+    }
     ui.document(&json!({
-        "stage": stage.name, "current_stage": lifecycle.current_stage, "passed": failed.is_empty(), "gates": outcomes,
+        "stage": stage.name, "current_stage": lifecycle.current_stage, "committed": committed.answer(),
+        "passed": failed.is_empty(), "gates": outcomes,
     }));
     if failed.is_empty() {
         ui.say(format!("[SUMMARY] PASSED ({} gate(s))", outcomes.len()));
@@ -90,8 +144,17 @@ pub(crate) fn run(context: &Context, command: &Gates) -> Result<Exit> {
     Ok(Exit::NotGood)
 }
 
-/// The file, or why it cannot be used.
-fn read(path: &Path) -> std::result::Result<Lifecycle, Vec<String>> {
+/// Keeps what was run as evidence, without secrets.
+fn keep(context: &Context, file: &Path, stage: &str, runs: &[GateRun]) -> Result<()> {
+    let redactor = Workspace::open(&context.ui, context.workspace.as_deref())?.redactor()?;
+    let log = lifecycle_log::stamped(stage, now(), runs);
+    Disk.write(file, redactor.clean(&log).as_bytes(), Write::DURABLE)
+        .map(|_| ())
+        .map_err(|error| CommandError::usage(format!("the evidence cannot be written: {error}")))
+}
+
+/// The file and its text, or why it cannot be used.
+fn read(path: &Path) -> std::result::Result<(Lifecycle, Vec<u8>), Vec<String>> {
     let bytes = std::fs::read(path).map_err(|error| match error.kind() {
         std::io::ErrorKind::NotFound => vec![format!("Lifecycle config not found: {}", path.display())],
         _ => vec![format!("{} cannot be read: {error}", path.display())],
@@ -100,7 +163,7 @@ fn read(path: &Path) -> std::result::Result<Lifecycle, Vec<String>> {
         let errors = findings.iter().filter(|f| f.severity == Severity::Error);
         errors.map(|f| format!("{}:{}: {}", path.display(), f.place.line, f.message)).collect()
     };
-    Lifecycle::read(&bytes).map(|(lifecycle, _)| lifecycle).map_err(told)
+    Lifecycle::read(&bytes).map_err(told).map(|(lifecycle, _)| (lifecycle, bytes))
 }
 
 /// A configuration that cannot be used: nothing is run.
@@ -137,46 +200,41 @@ fn one(ui: &Ui, gate: &Gate, folder: &Path) -> Outcome {
         .collect();
     let limit_ms = gate.timeout_ms.unwrap_or(TIMEOUT_MS);
     spawn.deadline_ms = Some(limit_ms);
-    let mut outcome = Outcome {
-        name: gate.name.clone(),
-        command,
-        passed: false,
-        exit: None,
-        timed_out: false,
-        duration_ms: 0,
-        output: String::new(),
-    };
-    let said = match Supervised::by_this_program().run(&spawn, &Unwatched) {
+    let mut outcome = Outcome::of(gate, command);
+    let why = match Supervised::by_this_program().run(&spawn, &Unwatched) {
         Ok(ended) => {
             outcome.duration_ms = ended.duration_ms;
             outcome.output = format!("{}{}", ended.stdout, ended.stderr);
-            let said = match ended.how {
+            let why = match ended.how {
                 How::Exited(code) => {
                     outcome.exit = Some(code);
                     outcome.passed = code == 0;
-                    format!("(exit code {code})")
+                    format!("exit code {code}")
                 }
-                How::Signaled(signal) => format!("(ended by signal {signal})"),
+                How::Signaled(signal) => format!("ended by signal {signal}"),
                 How::Deadline => {
                     outcome.timed_out = true;
-                    format!("(not finished within {})", span_in_words(limit_ms))
+                    format!("not finished within {}", span_in_words(limit_ms))
                 }
-                How::Stopped => "(stopped)".to_owned(),
+                How::Stopped => "stopped".to_owned(),
             };
             if !outcome.output.trim().is_empty() {
                 ui.say(outcome.output.trim_end());
             }
-            said
+            why
         }
         Err(error) => {
             outcome.output = error.to_string();
-            format!("({error})")
+            error.to_string()
         }
     };
     ui.say(if outcome.passed {
         format!("[PASS] {}", gate.name)
     } else {
-        format!("[FAIL] {} {said}", gate.name)
+        format!("[FAIL] {} ({why})", gate.name)
     });
+    if outcome.exit.is_none() {
+        outcome.without_exit = why;
+    }
     outcome
 }

@@ -26,6 +26,7 @@ pub(crate) mod resume;
 pub(crate) mod roadmap;
 pub(crate) mod run;
 pub(crate) mod show;
+pub(crate) mod snapshot;
 pub(crate) mod status;
 mod summary;
 pub(crate) mod verify;

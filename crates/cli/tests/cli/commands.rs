@@ -48,11 +48,15 @@ fn help_lists_the_commands() {
       cancel       Cancel a run; what was done until then is kept
       inbox        List open questions and open assignments, the longest waiting first
       answer       Answer an open question; `resume` then continues its run
+      report       Hand in a report for an assignment of a run that was started with --attach, and go on
+                   with the run
       status       Show what runs, what waits for whom, and since when
       show         Show a run: its steps, attempts, evidence and decisions
       log          Tell what happened in a run, in plain words; the newest run when none is named
       process      List the processes of the workspace, or show one: its steps, criteria and flow
       cycle        Companions of the loop of Human, Planner, Actor and Judge
+      roadmap      Files of a roadmap: create its state, show how far it is, bring an older one forward,
+                   undo checkpoints
       metrics      Show how the cycles went: five figures with their goals, and what gave alarm
       prompt       Render a prompt from a template, or check any prompt before it is sent
       decide       Record a decision: prints its id, and nothing else

@@ -101,11 +101,13 @@ fn a_gate_that_does_not_end_in_time_is_said_to_be_not_run() {
 }
 
 #[test]
-fn a_gate_is_run_in_the_folder_that_it_names() {
-    let guarded = with_gates(&[gate("lint", "test -f greet.sh", "within = \"src\"\n")]);
+fn oc_98_a_gate_is_run_within_the_command_that_it_names() {
+    let guarded = with_gates(&[gate("lint", "test -f greet.sh", "within = [\"env\", \"-C\", \"src\"]\n")]);
     guarded.all_done();
     guarded.sub_stop(AGENT).passes();
     assert_eq!(shown(&guarded), pairs(&[("lint", "green")]));
+    let validated = guarded.last("SUBAGENT_STOP_VALIDATION");
+    holds(&validated.to_string(), &["env", "-C"]);
 }
 
 // DS-27: an agent that is sent back may mend what was found, though every phase is recorded; one that is not may not.

@@ -74,7 +74,27 @@ mod recovery;
 #[cfg(test)]
 mod reports;
 #[cfg(test)]
+mod roadmap_cheating;
+#[cfg(test)]
+mod roadmap_commands;
+#[cfg(test)]
+mod roadmap_generations;
+#[cfg(test)]
+mod roadmap_messages;
+#[cfg(test)]
+mod roadmap_parallel;
+#[cfg(test)]
+mod roadmap_prompts;
+#[cfg(test)]
+mod roadmap_refused;
+#[cfg(test)]
+mod roadmap_resume;
+#[cfg(test)]
+mod roadmap_rollback;
+#[cfg(test)]
 mod roadmap_support;
+#[cfg(test)]
+mod roadmap_user_files;
 #[cfg(test)]
 mod roadmap_whole;
 #[cfg(test)]

@@ -26,7 +26,7 @@ use rustix::process::pidfd_open;
 use crate::support::Output;
 
 /// The limit only keeps a broken test from hanging; no test waits for it.
-const LIMIT_S: i64 = 60;
+const LIMIT_S: i64 = 240;
 
 /// Whether something can be read from `what`, or a process has ended, before the limit.
 fn ready(what: impl AsFd) -> bool {

@@ -207,8 +207,10 @@ fn a_step_goes_through_its_phases_in_a_cargo_project_and_a_compile_error_is_not_
     let target = project.stage("target").display().to_string();
     let command = format!(r#"["cargo", "test", "--offline", "--quiet", "--target-dir", "{target}"]"#);
     let config = config.replace(r#"["sh", "check.sh"]"#, &command);
-    let names: Vec<&str> =
-        ["CARGO_HOME", "RUSTUP_HOME"].into_iter().filter(|name| std::env::var_os(name).is_some()).collect();
+    let names: Vec<&str> = ["CARGO_HOME", "RUSTUP_HOME", "RUSTUP_TOOLCHAIN"]
+        .into_iter()
+        .filter(|name| std::env::var_os(name).is_some())
+        .collect();
     let env = if names.is_empty() { String::new() } else { format!("env = {names:?}\n") };
     project
         .with(crate::roadmap_support::ROADMAP, &roadmap)
@@ -217,7 +219,7 @@ fn a_step_goes_through_its_phases_in_a_cargo_project_and_a_compile_error_is_not_
             "Cargo.toml",
             "[package]\nname = \"calc\"\nversion = \"0.1.0\"\nedition = \"2021\"\n\n[workspace]\n",
         )
-        .with(".gitignore", "Cargo.lock\n")
+        .with(".gitignore", "/.seriatim/\nCargo.lock\n")
         .with("src/lib.rs", "//! Sums.\n");
     project.agent(
         r#"lib() { printf '//! Sums.\npub fn add(a: i32, b: i32) -> i32 {\n    %s\n}\n' "$1" >src/lib.rs; }

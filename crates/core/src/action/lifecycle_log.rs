@@ -3,6 +3,8 @@
 use serde::Deserialize;
 use serde::Serialize;
 
+use crate::time::Utc;
+
 /// One gate that was run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GateRun {
@@ -55,6 +57,11 @@ pub fn text(stage: &str, runs: &[GateRun]) -> String {
     lines.join("\n")
 }
 
+/// The log as evidence: for which stage it was made, and when (OC-123).
+pub fn stamped(stage: &str, at: Utc, runs: &[GateRun]) -> String {
+    format!("{}\nRecorded (UTC): {}, for stage {stage}\n", text(stage, runs), at.seconds())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -83,5 +90,16 @@ mod tests {
         );
         assert!(text("planning", &runs[..1]).ends_with("[SUMMARY] PASSED (1 gate(s))"));
         assert!(text("planning", &[]).ends_with("[SUMMARY] PASSED (0 gate(s))"));
+    }
+
+    #[test]
+    fn oc_123_evidence_says_for_which_stage_it_was_made_and_when() {
+        let at = Utc::parse("2026-02-07T10:30:00Z").unwrap();
+        let evidence = stamped("planning", at, &[run("docs", GateEnd::Exit(0), "")]);
+        assert!(evidence.starts_with("Lifecycle stage: planning\n"), "{evidence}");
+        assert!(
+            evidence.ends_with("\nRecorded (UTC): 2026-02-07T10:30:00Z, for stage planning\n"),
+            "{evidence}"
+        );
     }
 }

@@ -2,8 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::ops::Range;
-use std::path::Component;
-use std::path::Path;
 
 use regex::Regex;
 use toml::Spanned;
@@ -12,6 +10,7 @@ use toml::de::DeValue;
 
 use super::AGENT_GRACE_MS;
 use super::AGENT_TIMEOUT_MS;
+use super::Actions;
 use super::Agent;
 use super::Budget;
 use super::Comparator;
@@ -59,6 +58,7 @@ pub(super) fn config(reader: &mut Reader<'_>, table: &DeTable<'_>) -> Config {
             "cycle" => config.cycle = cycle(reader, &section),
             "guard" => config.guard = guard(reader, &section),
             "roadmap" => config.roadmap = roadmap(reader, &section),
+            "actions" => config.actions = actions(reader, &section),
             // The rooms of the dialects read these themselves.
             _ => {}
         }
@@ -102,12 +102,14 @@ fn agent(reader: &mut Reader<'_>, section: &Section<'_>) -> Option<Agent> {
     reader.only(section, &AGENT_FIELDS);
     // Everything is read before anything is given up, so that all findings come at once.
     let kind = kind(reader, section);
-    let timeout_ms = reader.deadline(section, "timeout").unwrap_or(AGENT_TIMEOUT_MS);
+    let timeout = reader.deadline(section, "timeout");
+    let timeout_ms = timeout.unwrap_or(AGENT_TIMEOUT_MS);
+    let has_timeout = timeout.is_some();
     let grace_ms = reader.span(section, "grace").map_or(AGENT_GRACE_MS, |grace| grace.value);
     let env = reader.variables(section, "env");
     let model = reader.text(section, "model").map(|model| model.value);
     let budget = budget(reader, section);
-    Some(Agent { kind: kind?, timeout_ms, grace_ms, env, model, fallback: None, budget })
+    Some(Agent { kind: kind?, timeout_ms, has_timeout, grace_ms, env, model, fallback: None, budget })
 }
 
 fn kind(reader: &mut Reader<'_>, section: &Section<'_>) -> Option<Kind> {
@@ -213,18 +215,16 @@ fn gate(reader: &mut Reader<'_>, section: &Section<'_>) -> Option<Gate> {
     command.map(|command| Gate { command, ..gate })
 }
 
-/// A folder of the workspace. Where symbolic links lead is for the engine to find out.
-fn within(reader: &mut Reader<'_>, section: &Section<'_>) -> Option<String> {
-    let Found { value, span } = reader.text(section, "within")?;
-    let inside =
-        Path::new(&value).components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir));
-    if !inside {
-        let message = format!("`within` in {} leads out of the workspace: {value}", section.label);
-        let help = "name a folder below the workspace, without `..`";
-        reader.error("outside", &span, message, Some(help.to_owned()));
-        return None;
+/// The command in which a gate's own command runs.
+fn within(reader: &mut Reader<'_>, section: &Section<'_>) -> Vec<String> {
+    if let Some(value) = section.table.get("within").filter(|value| value.get_ref().is_str()) {
+        let message = format!("`within` in {} must be a list of texts; got a text", section.label);
+        let help =
+            "write the command around it word by word, like [\"docker\", \"run\", \"--rm\", \"image\"]";
+        reader.error("type", &value.span(), message, Some(help.to_owned()));
+        return vec![];
     }
-    Some(value)
+    reader.argv(section, "within").unwrap_or_default()
 }
 
 fn comparator(reader: &mut Reader<'_>, section: &Section<'_>) -> Option<Comparator> {
@@ -283,6 +283,24 @@ fn compiles(
 fn cycle(reader: &mut Reader<'_>, section: &Section<'_>) -> Cycle {
     reader.only(section, &["alert"]);
     Cycle { alert: reader.argv(section, "alert").unwrap_or_default() }
+}
+
+fn actions(reader: &mut Reader<'_>, section: &Section<'_>) -> Actions {
+    reader.only(section, &["syntax", "solution", "pii_off"]);
+    let mut syntax = BTreeMap::new();
+    if let Some((key, value)) = section.table.get_key_value("syntax")
+        && let Some(table) = reader.section("[actions.syntax]".to_owned(), key.span(), value)
+    {
+        let endings: Vec<String> = table.table.keys().map(|key| key.get_ref().to_string()).collect();
+        for ending in endings {
+            let argv = reader.argv(&table, &ending).unwrap_or_default();
+            syntax.insert(ending.trim_start_matches('.').to_owned(), argv);
+        }
+    }
+    let texts = |reader: &mut Reader<'_>, key: &str| {
+        reader.texts(section, key).unwrap_or_default().into_iter().map(|found| found.value).collect()
+    };
+    Actions { syntax, solution: texts(reader, "solution"), pii_off: texts(reader, "pii_off") }
 }
 
 fn roadmap(reader: &mut Reader<'_>, section: &Section<'_>) -> Roadmap {

@@ -52,7 +52,7 @@ const WHOLE: &str = r#"
         command = ["cargo", "llvm-cov"]
         timeout = "20m"
         expect = "assertion (failed|`left == right`)"
-        within = "crates/core"
+        within = ["docker", "run", "--rm", "app"]
         env = ["CI"]
         value = "TOTAL.*?([0-9.]+)%"
         subset = ["cargo", "test", "{files}"]
@@ -99,7 +99,7 @@ fn every_field_is_read() {
         subset: vec!["cargo".into(), "test".into(), "{files}".into()],
         timeout_ms: Some(1_200_000),
         expect: Some("assertion (failed|`left == right`)".into()),
-        within: Some("crates/core".into()),
+        within: ["docker", "run", "--rm", "app"].map(str::to_owned).into(),
         env: vec!["CI".into()],
         value: Some("TOTAL.*?([0-9.]+)%".into()),
         threshold: Some(80.5),
@@ -195,7 +195,7 @@ kind = \"human\"
 lint = \"cargo clippy\"
 [gates.tests]
 expect = \"(\"
-within = \"../elsewhere\"
+within = \"crates/core\"
 threshold = \"80\"
 comparator = \"=\"
 [redact]
@@ -224,7 +224,7 @@ actor = \"\"
             "16:8 error type: [gates.lint] must be a table; got \"cargo clippy\"",
             "17:8 error missing-field: [gates.tests] needs `command`: a gate is a command whose exit code counts (add `command = [\"program\", \"argument\"]`)",
             &format!("18:10 error bad-pattern: `expect` in [gates.tests] {pattern}: unclosed group"),
-            "19:10 error outside: `within` in [gates.tests] leads out of the workspace: ../elsewhere (name a folder below the workspace, without `..`)",
+            "19:10 error type: `within` in [gates.tests] must be a list of texts; got a text (write the command around it word by word, like [\"docker\", \"run\", \"--rm\", \"image\"])",
             "20:13 error type: `threshold` in [gates.tests] must be a number; got \"80\"",
             "21:14 error unknown-value: unknown comparator `=` in [gates.tests] (one of \">=\", \">\", \"<=\", \"<\")",
             "23:13 error bad-value: the pattern `a*` of [redact] matches the empty text, so everywhere (make it match at least one character)",

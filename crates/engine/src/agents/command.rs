@@ -117,8 +117,12 @@ pub(crate) fn found_from(hands: &Hands, argv: &[String], cwd: &Path) -> Vec<Stri
 }
 
 /// The time that an attempt has: the agent's, or less where the brief says so.
-fn time_ms(agent: &Agent, brief: &Brief) -> u64 {
-    brief.limits.timeout_ms.map_or(agent.timeout_ms, |limit| limit.min(agent.timeout_ms))
+fn time_ms(agent: &Agent, assignment: &Assignment) -> u64 {
+    match assignment.brief.limits.timeout_ms {
+        Some(limit) if assignment.own_time => limit,
+        Some(limit) => limit.min(agent.timeout_ms),
+        None => agent.timeout_ms,
+    }
 }
 
 /// Looks for forbidden commands in all of the output that is kept, and tells those alone: the output itself is no
@@ -153,7 +157,7 @@ fn lay(
     remove_all(hands.files.as_ref(), &desk.folder)?;
     let mut brief = assignment.brief.clone();
     brief.run = job.run_name.clone();
-    brief.limits.timeout_ms = Some(time_ms(agent, &brief));
+    brief.limits.timeout_ms = Some(time_ms(agent, assignment));
     let json = serde_json::to_vec_pretty(&brief).unwrap_or_default();
     hands.files.write(&desk.brief, &json, Write::REBUILDABLE.mode(0o600))?;
     Ok(brief)
@@ -172,7 +176,7 @@ fn spawn(hands: &Hands, job: &Job, brief: &Brief, agent: &Agent, argv: &[String]
         ("SERIATIM_ATTEMPT".to_owned(), brief.attempt.to_string()),
     ]);
     spawn.stdin = Input::Bytes(brief.prompt.clone().into_bytes());
-    spawn.deadline_ms = Some(time_ms(agent, brief));
+    spawn.deadline_ms = brief.limits.timeout_ms;
     spawn.grace_ms = agent.grace_ms;
     spawn.overflow = Some(hands.outputs.join(format!("{}.log", job.file_name())));
     spawn
@@ -192,7 +196,7 @@ fn judge_attempt(
     };
     match ended.how {
         How::Deadline => {
-            let time = span_in_words(time_ms(agent, &assignment.brief));
+            let time = span_in_words(time_ms(agent, assignment));
             return Err(fail(
                 Class::AgentDeadline,
                 format!("it did not finish within {time} and was stopped"),
@@ -225,7 +229,9 @@ fn judge_attempt(
     match (report::read(&bytes, &demand(assignment)), crashed) {
         // A crash is a crash, unless the agent itself says how it failed.
         (Ok(report), Some(message)) if report.status != Status::Failed => Err(fail(Class::Crash, message)),
-        (Ok(report), _) => judge(report).map_err(|f| fail(f.class, f.message)),
+        (Ok(report), _) => {
+            judge(report).map_err(|f| Failure { unclassed: f.unclassed, ..fail(f.class, f.message) })
+        }
         (Err(_), Some(message)) => Err(fail(Class::Crash, message)),
         (Err(problems), None) => {
             let message = format!("its report cannot be used: {}", problems.join("; "));

@@ -4,6 +4,7 @@ pub(crate) mod command;
 mod rehearsal;
 mod scripted;
 
+use std::path::Path;
 use std::path::PathBuf;
 
 use seriatim_core::config::Agent;
@@ -19,6 +20,8 @@ use seriatim_core::report::ReportedError;
 use seriatim_core::report::Status;
 use seriatim_flows::request::Assignment;
 
+use crate::hands::files::FileError;
+use crate::hands::files::Files;
 use crate::hands::process::Watch;
 use crate::job::Job;
 use crate::perform::Hands;
@@ -26,6 +29,11 @@ use crate::perform::Stuck;
 
 /// The choice by which a live session hands a report in.
 pub const REPORT: &str = "report";
+
+/// Copies the workspace for somebody who works apart.
+pub(crate) fn copy_workspace(files: &dyn Files, from: &Path, to: &Path) -> Result<(), FileError> {
+    rehearsal::copy(files, from, to)
+}
 
 /// A report larger than this is not read.
 pub const REPORT_BYTES_MAX: usize = 4 << 20;
@@ -167,11 +175,12 @@ fn judge(report: Report) -> Result<Report, Failure> {
     if report.status != Status::Failed {
         return Ok(report);
     }
-    let class = report.error.as_ref().and_then(ReportedError::failure_class).unwrap_or(Class::Contract);
+    let said_class = report.error.as_ref().and_then(ReportedError::failure_class);
+    let class = said_class.unwrap_or(Class::Contract);
     let said = report.error.map(|e| e.message).unwrap_or_default();
     let message = [said, report.summary, "it gave no reason".to_owned()]
         .into_iter()
         .find(|m| !m.trim().is_empty())
         .unwrap_or_default();
-    Err(Failure::new(class, message))
+    Err(Failure { unclassed: said_class.is_none(), ..Failure::new(class, message) })
 }

@@ -437,7 +437,7 @@ impl<'a> Driver<'a> {
 /// The question that a piece of work becomes when its agent is a person.
 fn human(config: &Config, request: &Request) -> Option<Question> {
     let Request::Agent(work) = request else { return None };
-    let taken = work.attach || agents::is_human(config.agent(&work.agents));
+    let taken = work.attach || work.by_hand || agents::is_human(config.agent(&work.agents));
     taken.then(|| agents::as_question(work))
 }
 

@@ -21,7 +21,6 @@ use super::project::Project;
 use super::rules::Rules;
 use super::state;
 use super::step::OpenStep;
-use crate::hands::paths::Workspace;
 use crate::hands::process::DEFAULT_ENVIRONMENT;
 use crate::hands::process::Ended;
 use crate::hands::process::How;
@@ -104,7 +103,7 @@ fn all(processes: &dyn Processes, root: &Path, gates: &[(&str, &Gate)], mut left
             continue;
         }
         let (evidence, took) = one(processes, root, name, gate, left);
-        found.push(evidence);
+        found.push(evidence.ran_within(&gate.within));
         left = left.saturating_sub(took);
     }
     found
@@ -118,12 +117,8 @@ fn one(
     gate: &Gate,
     left: Duration,
 ) -> (Evidence, Duration) {
-    let folder = match within(root, gate) {
-        Ok(folder) => folder,
-        Err(why) => return (Evidence::broken(name, why), Duration::ZERO),
-    };
-    let mut spawn =
-        Spawn::new(gate.command.clone(), &folder, format!("guard-gate-{name}-{}", std::process::id()));
+    let argv = [gate.within.as_slice(), &gate.command].concat();
+    let mut spawn = Spawn::new(argv, root, format!("guard-gate-{name}-{}", std::process::id()));
     spawn.env = environment(&DEFAULT_ENVIRONMENT);
     spawn.env.extend(environment(&gate.env));
     let left_ms = u64::try_from(left.as_millis()).unwrap_or(u64::MAX);
@@ -140,7 +135,7 @@ fn one(
     if ended.how == How::Deadline {
         return (Evidence::not_run(name, too_long(gate, limit_ms, left_ms)), took);
     }
-    let report = gate.value.as_deref().and_then(|path| report(&folder, path));
+    let report = gate.value.as_deref().and_then(|path| report(root, path));
     (Evidence::of(name, gate, &ran(&ended, &both(&ended), report.as_deref())), took)
 }
 
@@ -171,17 +166,9 @@ fn both(ended: &Ended) -> String {
     }
 }
 
-/// The folder in which a gate is run; links do not lead it out of the project.
-fn within(root: &Path, gate: &Gate) -> Result<std::path::PathBuf, crate::hands::files::FileError> {
-    match &gate.within {
-        Some(within) => Workspace::new(root)?.resolve(within),
-        None => Ok(root.to_owned()),
-    }
-}
-
 /// The report that the value of a gate stands in, if that is what its `value` names.
-fn report(folder: &Path, path: &str) -> Option<String> {
-    let path = folder.join(path);
+fn report(root: &Path, path: &str) -> Option<String> {
+    let path = root.join(path);
     let is_report =
         std::fs::metadata(&path).is_ok_and(|found| found.is_file() && found.len() <= REPORT_BYTES_MAX);
     is_report.then(|| std::fs::read_to_string(path).ok()).flatten()

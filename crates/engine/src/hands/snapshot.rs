@@ -31,6 +31,7 @@ use crate::hands::files::Lock;
 use crate::hands::files::Write;
 use crate::hands::paths::Workspace;
 use crate::hands::pattern::Pattern;
+use crate::perform::remove_all;
 
 const VERSION: u32 = 1;
 const MANIFEST: &str = "manifest.json";
@@ -48,6 +49,8 @@ pub struct Snapshots<'f> {
     files: &'f dyn Files,
     workspace: Workspace,
     store: PathBuf,
+    /// What no snapshot of this store holds and no restoration touches, whatever its manifest says.
+    apart: Vec<Pattern>,
 }
 
 /// Why and of what a snapshot is taken.
@@ -153,7 +156,23 @@ impl<'f> Snapshots<'f> {
     /// `store` is a directory for snapshots alone, such as `.seriatim/snapshots` of the workspace.
     pub fn new(files: &'f dyn Files, workspace: Workspace, store: impl AsRef<Path>) -> Snapshots<'f> {
         let store = workspace.root().join(store);
-        Snapshots { files, workspace, store }
+        Snapshots { files, workspace, store, apart: vec![] }
+    }
+
+    /// Leaves these paths alone, in all that is taken and in all that is brought back.
+    #[must_use]
+    pub fn apart_from(mut self, paths: &[&str]) -> Snapshots<'f> {
+        self.apart.extend(paths.iter().map(|path| Pattern::new(*path)));
+        self
+    }
+
+    fn is_apart(&self, path: &str) -> bool {
+        self.apart.iter().any(|pattern| pattern.excludes(path))
+    }
+
+    /// Where something lies that belongs to a snapshot or to all of them.
+    pub fn beside(&self, name: impl AsRef<Path>) -> PathBuf {
+        self.store.join(name)
     }
 
     /// Takes a snapshot and returns its manifest with the digest of the manifest's file.
@@ -236,16 +255,20 @@ impl<'f> Snapshots<'f> {
         self.check_objects(&self.manifest(id)?.items)
     }
 
-    /// Removes all snapshots but those named, and the contents that none of the remaining ones needs.
-    pub fn prune(&self, keep: &[String]) -> Result<Pruned, SnapshotError> {
+    /// Removes the snapshots that `chosen` names, and the contents that none of the remaining ones needs. Nothing is
+    /// taken between the choice and the removal.
+    pub fn prune(&self, chosen: impl FnOnce(&Listing) -> Vec<String>) -> Result<Pruned, SnapshotError> {
         let _lock = self.lock()?;
+        let chosen = chosen(&self.list()?);
         let mut pruned = Pruned::default();
+        if chosen.is_empty() {
+            return Ok(pruned);
+        }
         let mut needed: BTreeSet<Hash> = BTreeSet::new();
         let mut complete = true;
         for id in self.ids()? {
-            if !keep.contains(&id) {
-                self.files.remove(&self.store.join(&id).join(MANIFEST))?;
-                self.files.remove(&self.store.join(&id))?;
+            if chosen.contains(&id) {
+                remove_all(self.files, &self.store.join(&id))?;
                 pruned.snapshots.push(id);
             } else if let Ok(manifest) = self.manifest(&id) {
                 needed.extend(manifest.items.iter().filter_map(|item| item.state.hash()));

@@ -324,12 +324,15 @@ fn pruning_keeps_what_is_named_and_the_contents_it_needs() {
     let old = place.take(&[]).id;
     place.write("b", "new");
     let new = place.take(&[]).id;
-    let pruned = place.snapshots().prune(std::slice::from_ref(&new)).unwrap();
+    let pruned = place.snapshots().prune(|_| vec![old.clone()]).unwrap();
     assert_eq!((pruned.snapshots.as_slice(), pruned.objects, pruned.size_bytes), ([old].as_slice(), 1, 3));
     assert_eq!(place.snapshots().verify(&new), Ok(Vec::new()));
     // With a manifest that cannot be read no content is removed.
     place.write(".seriatim/snapshots/torn/manifest.json", "{");
-    let pruned = place.snapshots().prune(&["torn".to_owned()]).unwrap();
+    let pruned = place
+        .snapshots()
+        .prune(|listing| listing.snapshots.iter().map(|it| it.id.clone()).collect())
+        .unwrap();
     assert_eq!((pruned.snapshots.as_slice(), pruned.objects), ([new].as_slice(), 0));
 }
 

@@ -111,9 +111,18 @@ fn with_files(argv: &[String], files: &[String]) -> Vec<String> {
 /// Runs a check. One that crashed instead of failing is tried again: its smaller run where there is one, and the
 /// same once more where there is none (CY-68).
 async fn run(cx: &Cx, check: Check) -> Evidence {
+    let within = check.gate.within.join(" ");
+    let evidence = run_within(cx, check).await;
+    match within.is_empty() {
+        true => evidence,
+        false => Evidence { words: format!("within `{within}`: {}", evidence.words), ..evidence },
+    }
+}
+
+async fn run_within(cx: &Cx, check: Check) -> Evidence {
     let Check { name, gate, strict } = check;
     let whole = Command {
-        argv: gate.argv.clone(),
+        argv: [gate.within.as_slice(), &gate.argv].concat(),
         env: gate.env.clone(),
         timeout_ms: gate.timeout_ms,
         ..Command::default()
@@ -123,7 +132,7 @@ async fn run(cx: &Cx, check: Check) -> Evidence {
     if gate.subset.is_empty() {
         return told(&name, cx.exec(whole).await, strict);
     }
-    let smaller = cx.exec(Command { argv: gate.subset, ..whole }).await;
+    let smaller = cx.exec(Command { argv: [gate.within, gate.subset].concat(), ..whole }).await;
     let evidence = told(&name, smaller, strict);
     let words =
         format!("The whole suite crashed ({crash}); a subset of it was run instead: {}", evidence.words);

@@ -41,6 +41,9 @@ pub const AGENT_DOCS: &str = "docs/agent_docs";
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Gate {
     pub argv: Vec<String>,
+    /// The command around it, such as that of a container; empty on the host (OC-98).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub within: Vec<String>,
     /// What is run when the whole crashed instead of failing (CY-68).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub subset: Vec<String>,

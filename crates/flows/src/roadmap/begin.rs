@@ -260,8 +260,7 @@ impl Work<'_> {
         self.memory.gate_files.retain(|(_, path, _)| !allowed.is_undeclared() && allowed.permits(path));
         let mut named: BTreeMap<String, Vec<String>> = BTreeMap::new();
         for (gate, pinned) in &self.project.start.gates {
-            let words =
-                pinned.argv.iter().filter(|word| !word.starts_with(['-', '/']) && !word.contains('{'));
+            let words = pinned.words().filter(|word| !word.starts_with(['-', '/']) && !word.contains('{'));
             for word in words {
                 named.entry(word.clone()).or_default().push(gate.clone());
             }

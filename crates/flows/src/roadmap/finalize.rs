@@ -42,6 +42,7 @@ pub(super) async fn close(cx: &Cx, project: &Project) -> Value {
     let words = [&refactored, &mutation, &review]
         .into_iter()
         .filter_map(|part| part["words"].as_str())
+        .filter(|words| !words.is_empty())
         .collect::<Vec<_>>()
         .join(" ");
     let closing = json!({
@@ -163,7 +164,7 @@ async fn red_gates(cx: &Cx, project: &Project) -> Vec<String> {
     let mut objections = vec![];
     for (name, gate) in project.start.gates.iter().filter(|(name, _)| name.as_str() != "acceptance") {
         let command = Command {
-            argv: gate.argv.clone(),
+            argv: gate.words().cloned().collect(),
             env: gate.env.clone(),
             timeout_ms: gate.timeout_ms,
             ..Command::default()
@@ -174,7 +175,7 @@ async fn red_gates(cx: &Cx, project: &Project) -> Vec<String> {
         };
         let run = proof::GateRun {
             gate: name.clone(),
-            command: gate.argv.join(" "),
+            command: gate.words().cloned().collect::<Vec<_>>().join(" "),
             output,
             exit,
             expect: gate.expect.clone(),

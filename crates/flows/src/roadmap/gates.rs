@@ -59,7 +59,7 @@ impl Work<'_> {
     }
 
     async fn run_gate(&self, cx: &Cx, name: &str, gate: &Gate) -> Shown {
-        let argv: Vec<String> = gate.argv.iter().map(|word| self.filled(word)).collect();
+        let argv: Vec<String> = gate.words().map(|word| self.filled(word)).collect();
         let command = Command {
             argv: argv.clone(),
             cwd: self.place.tree.clone(),
@@ -81,10 +81,13 @@ impl Work<'_> {
             broke,
         };
         let seen = proof::see(&run);
-        let record = json!({
+        let mut record = json!({
             "gate": name, "command": run.command, "exit": exit, "verdict": format!("{:?}", seen.verdict),
             "words": seen.words, "output": seen.tail, "output_hash": hash,
         });
+        if !gate.within.is_empty() {
+            record["within"] = json!(gate.within);
+        }
         Shown { seen, record, output: run.output }
     }
 
@@ -115,8 +118,9 @@ impl Work<'_> {
     pub(super) fn coverage_objection(&self, value: Option<Coverage>) -> Option<Objection> {
         let gate = self.project.start.gates.get(COVERAGE)?;
         let comparator = match gate.comparator {
-            Some(Comparator::MoreThan) => coverage::Comparator::Above,
-            _ => coverage::Comparator::AtLeast,
+            // Where nothing is said, this dialect wants more than the threshold.
+            None | Some(Comparator::MoreThan) => coverage::Comparator::Above,
+            Some(_) => coverage::Comparator::AtLeast,
         };
         let given = gate.threshold.as_deref().unwrap_or(THRESHOLD);
         let percent: Decimal = given.parse().unwrap_or_else(|_| Decimal::whole(80));

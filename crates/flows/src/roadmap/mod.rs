@@ -35,6 +35,9 @@ use work::StepEnd;
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Gate {
     pub argv: Vec<String>,
+    /// The command around it, such as that of a container; empty on the host (OC-98).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub within: Vec<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeout_ms: Option<u64>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -49,6 +52,13 @@ pub struct Gate {
     pub threshold: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub comparator: Option<Comparator>,
+}
+
+impl Gate {
+    /// Everything that is run, word by word.
+    fn words(&self) -> impl Iterator<Item = &String> {
+        self.within.iter().chain(&self.argv)
+    }
 }
 
 /// How agents are called.

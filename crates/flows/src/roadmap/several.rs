@@ -281,7 +281,8 @@ fn told(
     for trouble in troubles {
         message.push_str(&format!("\n{trouble}"));
     }
-    if let Some(words) = closing.as_ref().and_then(|closing| closing["words"].as_str()) {
+    let words = closing.as_ref().and_then(|closing| closing["words"].as_str());
+    if let Some(words) = words.filter(|words| !words.is_empty()) {
         message.push_str(&format!("\n{words}"));
     }
     let status = match () {

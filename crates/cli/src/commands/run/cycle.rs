@@ -72,6 +72,7 @@ fn gates(config: &Config) -> BTreeMap<String, Gate> {
         .map(|(name, gate)| {
             let gate = Gate {
                 argv: gate.command.clone(),
+                within: gate.within.clone(),
                 subset: gate.subset.clone(),
                 timeout_ms: gate.timeout_ms,
                 env: gate.env.clone(),

@@ -1,5 +1,6 @@
 //! `seriatim run`: what the dialects have in common when they begin.
 
+mod action;
 mod cycle;
 mod process;
 mod roadmap;
@@ -31,6 +32,7 @@ enum What {
     Cycle(cycle::Cycle),
     Step(step::Step),
     Roadmap(roadmap::Roadmap),
+    Action(action::Action),
 }
 
 /// How questions are dealt with.
@@ -56,6 +58,7 @@ pub(crate) fn run(context: &Context, command: &Run) -> Result<Exit> {
         What::Cycle(cycle) => cycle::run(context, cycle),
         What::Step(step) => step::run(context, step),
         What::Roadmap(roadmap) => roadmap::run(context, roadmap),
+        What::Action(action) => action::run(context, action),
     }
 }
 

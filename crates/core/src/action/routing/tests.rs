@@ -78,7 +78,10 @@ fn oc_05_the_catalogue_says_which_actions_there_are() {
     let (map, _) =
         AgentMap::read("agents: {}\nactions:\n  paint: {description: Paint it, steps: [architect]}\n");
     let names = |found: &[Candidate]| found.iter().map(|one| one.name.clone()).collect::<Vec<_>>();
-    assert_eq!(names(&candidates(Some(&catalogue), Some(&map), &[file.clone()])), ["ship", "plan", "paint"]);
+    assert_eq!(
+        names(&candidates(Some(&catalogue), Some(&map), std::slice::from_ref(&file))),
+        ["ship", "plan", "paint"]
+    );
     let all = candidates(None, Some(&map), &[file]);
     assert_eq!((names(&all)[..3].join(" "), all.len()), ("paint ship init".to_owned(), 11));
 }

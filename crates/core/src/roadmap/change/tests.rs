@@ -1,5 +1,7 @@
 //! Changes by command, and edits by hand.
 
+mod rollback;
+
 use proptest::prelude::*;
 use serde_json::json;
 

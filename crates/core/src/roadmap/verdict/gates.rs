@@ -42,6 +42,9 @@ pub struct Evidence {
     pub result: Shown,
     /// What there is to say about it; may be empty.
     pub detail: String,
+    /// The command around it in which it ran; empty on the host (OC-98).
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub within: Vec<String>,
 }
 
 /// How the command of a gate ended.
@@ -56,7 +59,13 @@ pub struct Ran<'o> {
 
 impl Evidence {
     fn new(gate: &str, result: Shown, detail: String) -> Evidence {
-        Evidence { gate: gate.to_owned(), result, detail }
+        Evidence { gate: gate.to_owned(), result, detail, within: vec![] }
+    }
+
+    /// The same, with where it ran.
+    #[must_use]
+    pub fn ran_within(self, within: &[String]) -> Evidence {
+        Evidence { within: within.to_vec(), ..self }
     }
 
     pub fn not_run(gate: &str, why: impl Into<String>) -> Evidence {
@@ -94,7 +103,13 @@ impl Evidence {
             Shown::NotRun => "was not run",
         };
         let head = format!("{}`{}` {is}", head(&self.gate), self.gate);
-        if self.detail.is_empty() { head } else { format!("{head}: {}", self.detail) }
+        let place = match self.within.is_empty() {
+            true => String::new(),
+            false => format!("within `{}`", self.within.join(" ")),
+        };
+        let said = [place.as_str(), &self.detail].into_iter().filter(|part| !part.is_empty());
+        let said = said.collect::<Vec<_>>().join("; ");
+        if said.is_empty() { head } else { format!("{head}: {said}") }
     }
 
     /// What a sentence says about a gate that holds the work up; nothing where it is about something else.

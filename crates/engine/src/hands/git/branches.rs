@@ -54,6 +54,14 @@ impl Git<'_> {
         self.text(invocation).map(|_| ())
     }
 
+    /// Of these paths, the ones that git ignores.
+    pub fn ignored(&self, paths: &[String]) -> Result<Vec<String>, GitError> {
+        let invocation = Invocation::read(&["check-ignore", "-z", "--stdin"]).paths(paths);
+        // Without a match the exit code is 1.
+        let ended = self.run(&Invocation { literal: false, ..invocation })?;
+        Ok(ended.stdout.split_terminator('\0').map(str::to_owned).collect())
+    }
+
     /// Deletes a branch, if there is one of that name.
     pub fn delete_branch(&self, branch: &str) -> Result<(), GitError> {
         let name = format!("refs/heads/{branch}");
@@ -63,16 +71,26 @@ impl Git<'_> {
         Ok(())
     }
 
-    /// Takes the last commit back and leaves its files as they are (DW-74).
+    /// Takes the last commit back and leaves its files as they are (DW-74). What the user has staged of other files
+    /// stays staged.
     pub fn uncommit(&self, commit: &str) -> Result<(), GitError> {
+        let listed =
+            ["diff-tree", "-r", "--root", "--no-commit-id", "--name-only", "-z", "--relative", commit];
+        let printed = self.text(Invocation::read(&listed))?;
+        let paths: Vec<&str> = printed.split_terminator('\0').collect();
         let parent = format!("{commit}^");
         let has_parent = self.lookup(&["rev-parse", "--verify", "--quiet", &parent])?.is_some();
-        let arguments: &[&str] = if has_parent {
-            &["reset", "--quiet", "--mixed", &parent]
+        let (back, out): (&[&str], &[&str]) = if has_parent {
+            (&["reset", "--quiet", "--soft", &parent], &["reset", "--quiet"])
         } else {
-            &["update-ref", "-d", "HEAD"]
+            (&["update-ref", "-d", "HEAD"], &["rm", "--cached", "--quiet", "--ignore-unmatch"])
         };
-        self.text(Invocation::read(arguments)).map(|_| ())
+        self.text(Invocation::read(back))?;
+        if paths.is_empty() {
+            return Ok(());
+        }
+        let unstage = [out, &["--pathspec-from-file=-", "--pathspec-file-nul"]].concat();
+        self.text(Invocation::read(&unstage).paths(&paths)).map(|_| ())
     }
 
     /// Whether a commit is on any branch of a remote, as far as is known here.

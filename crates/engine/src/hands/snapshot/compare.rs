@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 use serde::Serialize;
+use seriatim_core::action::snapshot::Sealed;
 use seriatim_core::hash::Hash;
 
 use crate::hands::snapshot::Item;
@@ -78,6 +79,31 @@ impl Plan {
         format!("This will {}{warning}", parts.join(", "))
     }
 
+    /// Whether both mean the same changes, whoever is thought to have made them.
+    pub(super) fn does_the_same(&self, other: &Plan) -> bool {
+        let changes = |plan: &Plan| -> Vec<(String, Option<State>, Option<State>)> {
+            let of = plan.steps.iter().map(|step| (step.path.clone(), step.now.clone(), step.then.clone()));
+            of.collect()
+        };
+        self.id == other.id && changes(self) == changes(other)
+    }
+
+    /// Marks as conflicts what is not as a run left it when it ended: somebody changed it since (E-65).
+    pub(crate) fn mark(&mut self, left: &Sealed) {
+        for step in &mut self.steps {
+            step.conflict = match (&step.now, left.files.get(&step.path)) {
+                (Some(State::File { mode, hash, .. }), Some(seal)) => {
+                    seal.hash != *hash || seal.mode != *mode
+                }
+                (_, Some(_)) => true,
+                (None, None) => !left.deleted.contains(&step.path),
+                // A run is about files: folders and links come and go with its work.
+                (Some(State::Directory { .. } | State::Symlink { .. }), None) => false,
+                (Some(State::File { .. }), None) => true,
+            };
+        }
+    }
+
     pub fn conflicts(&self) -> impl Iterator<Item = &str> {
         self.steps.iter().filter(|step| step.conflict).map(|step| step.path.as_str())
     }
@@ -105,7 +131,8 @@ impl Snapshots<'_> {
     ) -> Result<Plan, SnapshotError> {
         let (now, _) = self.walk(&manifest.scope, &manifest.excludes, |_, state| Ok(state))?;
         let now = by_path(&now);
-        let then = by_path(&manifest.items);
+        let mut then = by_path(&manifest.items);
+        then.retain(|path, _| !self.is_apart(path));
         let after_items = after.map(|manifest| by_path(&manifest.items));
         let mut paths: Vec<&str> = now.keys().chain(then.keys()).copied().collect();
         paths.sort_unstable();

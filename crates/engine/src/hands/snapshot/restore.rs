@@ -19,6 +19,8 @@ use crate::hands::snapshot::State;
 use crate::hands::snapshot::Step;
 use crate::hands::snapshot::Take;
 
+/// How the names of replaced states begin.
+const UNDO: &str = "before-restore-";
 /// Enter the directory and change what it holds.
 const OWNER_MAY_WRITE: u32 = 0o300;
 
@@ -34,12 +36,21 @@ impl Snapshots<'_> {
     /// Does what the plan says, if the workspace still is as the plan saw it and the snapshot is whole. Otherwise
     /// nothing is changed. Done again after an interruption it goes on where it stopped.
     pub fn restore(&self, plan: &Plan, now: Utc) -> Result<Restored, SnapshotError> {
+        self.restore_noted(plan, now, |_| Ok(()))
+    }
+
+    /// The same, with a note of it that is made before anything is changed; it is given the id of the undo.
+    pub fn restore_noted(
+        &self,
+        plan: &Plan,
+        now: Utc,
+        note: impl FnOnce(&str) -> Result<(), FileError>,
+    ) -> Result<Restored, SnapshotError> {
         let _lock = self.lock()?;
         let id = plan.id.clone();
         let manifest = self.manifest(&id)?;
-        let after = plan.after.as_deref().map(|id| self.manifest(id)).transpose()?;
-        let fresh = self.compare_with(&manifest, after.as_ref())?;
-        if fresh.digest() != plan.digest() {
+        let fresh = self.compare_with(&manifest, None)?;
+        if !fresh.does_the_same(plan) {
             return Err(SnapshotError::Moved { id });
         }
         let damage = self.check_objects(&needed(&fresh))?;
@@ -47,14 +58,24 @@ impl Snapshots<'_> {
             return Err(SnapshotError::Damaged { id, damage });
         }
         let (undo, _) = self.create_locked(&Take {
-            action: format!("before-restore-{}", manifest.action),
+            action: undo_of(&manifest.action),
             run: manifest.run,
             created: now,
             scope: manifest.scope,
             excludes: manifest.excludes,
         })?;
-        self.apply(&fresh.steps).map_err(|source| SnapshotError::Halted { undo: undo.id.clone(), source })?;
-        Ok(Restored { undo: undo.id, plan: fresh })
+        note(&undo.id)?;
+        self.apply(&plan.steps).map_err(|source| SnapshotError::Halted { undo: undo.id.clone(), source })?;
+        Ok(Restored { undo: undo.id, plan: plan.clone() })
+    }
+
+    /// Puts single paths back as a snapshot has them; those that it does not have go away.
+    pub fn put_back(&self, id: &str, paths: &[String]) -> Result<(), SnapshotError> {
+        let _lock = self.lock()?;
+        let manifest = self.manifest(id)?;
+        let plan = self.compare_with(&manifest, None)?;
+        let steps: Vec<Step> = plan.steps.into_iter().filter(|step| paths.contains(&step.path)).collect();
+        Ok(self.apply(&steps)?)
     }
 
     fn apply(&self, steps: &[Step]) -> Result<(), FileError> {
@@ -129,6 +150,12 @@ impl Snapshots<'_> {
             },
         }
     }
+}
+
+/// What the snapshot of a replaced state is of. That of an undo is named like the undo, so that going back and forth
+/// makes no ever longer names.
+fn undo_of(action: &str) -> String {
+    format!("{UNDO}{}", action.strip_prefix(UNDO).unwrap_or(action))
 }
 
 /// The contents that the plan has to bring back.

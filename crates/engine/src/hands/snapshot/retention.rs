@@ -23,6 +23,14 @@ impl Default for Retention {
 }
 
 impl Retention {
+    /// The ids to remove, the oldest first.
+    pub fn outlived(&self, snapshots: &[Summary], referenced: &BTreeSet<String>, now: Utc) -> Vec<String> {
+        let kept = self.keep(snapshots, referenced, now);
+        let mut outlived: Vec<&Summary> = snapshots.iter().filter(|one| !kept.contains(&one.id)).collect();
+        outlived.sort_by(|one, other| one.created.cmp(&other.created).then_with(|| one.id.cmp(&other.id)));
+        outlived.into_iter().map(|one| one.id.clone()).collect()
+    }
+
     /// The ids to keep: the newest of each action in any case, further ones while neither limit is reached, and
     /// whatever an unfinished run refers to.
     pub fn keep(&self, snapshots: &[Summary], referenced: &BTreeSet<String>, now: Utc) -> Vec<String> {

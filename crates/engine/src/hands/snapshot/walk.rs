@@ -31,7 +31,7 @@ impl Snapshots<'_> {
                 let path = if directory.is_empty() { name.clone() } else { format!("{directory}/{name}") };
                 let place = self.place(&path)?;
                 let ours = place.starts_with(&self.store) || name.starts_with(TEMPORARY_PREFIX);
-                if ours || excludes.iter().any(|pattern| pattern.excludes(&path)) {
+                if ours || self.is_apart(&path) || excludes.iter().any(|pattern| pattern.excludes(&path)) {
                     continue;
                 }
                 let covered = scope.is_empty() || scope.iter().any(|pattern| pattern.covers(&path));

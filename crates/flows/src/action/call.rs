@@ -1,0 +1,87 @@
+//! Calling the agent of a role: a fresh one each time, with everything in its brief.
+
+use serde_json::json;
+use seriatim_core::action::Duty;
+use seriatim_core::action::RoleGuide;
+use seriatim_core::action::brief;
+use seriatim_core::action::brief::Material;
+use seriatim_core::action::severity;
+use seriatim_core::failure::Class;
+use seriatim_core::failure::Failure;
+use seriatim_core::report::Brief;
+use seriatim_core::report::Limits;
+use seriatim_core::report::Report;
+
+use super::course::Course;
+use crate::Cx;
+use crate::request::Assignment;
+use crate::request::Done;
+
+/// What changes from one call of a role to the next.
+#[derive(Clone, Debug)]
+pub(super) struct Turn {
+    pub(super) attempt: u32,
+    pub(super) feedback: Vec<String>,
+    /// The agent, where a person named another one.
+    pub(super) agent: Option<String>,
+    pub(super) timeout_ms: u64,
+    /// Where it works, seen from the workspace; empty means there.
+    pub(super) cwd: String,
+}
+
+impl Course {
+    /// The guide of a role, read when it is needed (OC-07, OC-111). One that is not there is a broken contract.
+    pub(super) async fn guide(&self, cx: &Cx, duty: &Duty) -> Result<RoleGuide, Failure> {
+        match cx.read(&duty.guide).await {
+            Ok(text) => Ok(RoleGuide::read(&text.text).0),
+            Err(_) => Err(Failure::new(
+                Class::Contract,
+                format!("the guide of the role {} is not there: {}", duty.role, duty.guide),
+            )),
+        }
+    }
+
+    pub(super) async fn call(&self, cx: &Cx, duty: &Duty, guide: &RoleGuide, turn: &Turn) -> Done<Report> {
+        let prompt = brief::prompt(&Material {
+            action: &self.action,
+            duty,
+            guide: &guide.body,
+            contract: &self.contract,
+            inputs: &self.inputs,
+            feedback: &turn.feedback,
+        });
+        let agents = match &turn.agent {
+            Some(agent) => vec![agent.clone()],
+            None => vec![duty.role.clone()],
+        };
+        let inputs: serde_json::Map<String, serde_json::Value> =
+            self.inputs.iter().map(|(name, value)| (name.clone(), json!(value))).collect();
+        let assignment = Assignment {
+            agents,
+            title: format!("{}: {}", self.action.name, duty.title()),
+            brief: Brief {
+                step: duty.role.clone(),
+                role: duty.role.clone(),
+                attempt: turn.attempt,
+                prompt,
+                inputs: inputs.into(),
+                parameters: json!({"action": self.action.name, "purpose": duty.purpose}),
+                outputs_expected: duty.writes.clone(),
+                limits: Limits { timeout_ms: Some(turn.timeout_ms), ..Limits::default() },
+                scope: json!({"read": duty.reads, "write": duty.writes}),
+                feedback: turn.feedback.clone(),
+                ..Brief::default()
+            },
+            required: if duty.review && !self.start.manual {
+                vec![severity::FINDINGS.to_owned()]
+            } else {
+                vec![]
+            },
+            cwd: turn.cwd.clone(),
+            own_time: true,
+            by_hand: self.start.manual,
+            ..Assignment::default()
+        };
+        cx.agent(assignment).await
+    }
+}

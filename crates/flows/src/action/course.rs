@@ -1,0 +1,169 @@
+//! The course of one action: its plan, what was done so far, and what people decided.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+use serde_json::json;
+use seriatim_core::action::Action;
+use seriatim_core::action::evidence::Change;
+use seriatim_core::action::evidence::CommandRun;
+use seriatim_core::action::evidence::Evidence;
+use seriatim_core::action::evidence::GateDecision;
+use seriatim_core::action::severity::Concern;
+use seriatim_core::question::Answer;
+use seriatim_core::question::Question;
+use seriatim_core::time::Utc;
+
+use super::Start;
+use crate::Cx;
+
+pub(super) struct Course {
+    pub(super) start: Start,
+    pub(super) action: Action,
+    /// The text of the action file.
+    pub(super) contract: String,
+    /// What the action was given.
+    pub(super) inputs: Vec<(String, String)>,
+    /// The snapshot that was taken before anything was done.
+    pub(super) snapshot: Option<String>,
+    pub(super) proof: Evidence,
+    /// The number of the run, for the names of papers.
+    pub(super) id: String,
+    /// Every file that a role wrote, and what became of it.
+    pub(super) written: BTreeMap<String, (Change, String)>,
+    /// What reviewers found and nobody has mended.
+    pub(super) concerns: Vec<Concern>,
+    /// What was let pass or loosened, for the next approval.
+    pub(super) notes: Vec<String>,
+    /// One line for each role's work since the last decision.
+    pub(super) work: Vec<String>,
+    /// What gates showed since the last decision.
+    pub(super) shown: Vec<String>,
+    /// Questions that roles raised.
+    pub(super) raised: Vec<String>,
+    /// How often each gate was shown.
+    pub(super) rounds: BTreeMap<String, u32>,
+    /// How often each role was called.
+    pub(super) calls: BTreeMap<String, u32>,
+    pub(super) decisions: Vec<Value>,
+    /// Limits that a person lowered, by the name of the gate.
+    pub(super) lowered: BTreeMap<String, Vec<seriatim_core::action::gate::Limit>>,
+    /// Until when restorations from outside were taken notice of.
+    pub(super) looked_at: Utc,
+    /// Guides that were read, by their paths.
+    pub(super) guides: BTreeMap<String, String>,
+}
+
+/// Why an action ends before its time.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Leave {
+    Cancelled { by: String },
+    RolledBack { by: String, words: String, undo: String },
+    Broken { why: String },
+}
+
+/// What one role did.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Did {
+    pub(super) role: String,
+    pub(super) title: String,
+    pub(super) written: Vec<(String, Change)>,
+    pub(super) concerns: Vec<Concern>,
+    pub(super) raised: Vec<String>,
+    pub(super) notes: Vec<String>,
+    pub(super) summary: String,
+    pub(super) commands: Vec<CommandRun>,
+    pub(super) decisions: Vec<Value>,
+    pub(super) reads: Vec<String>,
+    pub(super) guide: (String, String),
+    pub(super) calls: u32,
+    pub(super) skipped: bool,
+    pub(super) review: bool,
+    /// Why it failed at first, if it did.
+    pub(super) failures: Vec<String>,
+}
+
+impl Course {
+    /// Takes over what a role did.
+    pub(super) fn absorb(&mut self, did: Did) {
+        *self.calls.entry(did.role.clone()).or_default() += did.calls;
+        let title = did.title.clone();
+        if did.review {
+            // A new look replaces what the same reviewer said before.
+            self.concerns.retain(|concern| concern.by != did.role);
+            self.concerns.extend(did.concerns);
+        }
+        for (path, change) in did.written {
+            let known = self.written.get(&path).map(|(change, _)| *change);
+            // A file that this action made and then changed was still made by it.
+            let change = match (known, change) {
+                (Some(Change::Created), Change::Updated) => Change::Created,
+                (_, change) => change,
+            };
+            self.written.insert(path, (change, did.role.clone()));
+        }
+        self.raised.extend(did.raised);
+        self.notes.extend(did.notes);
+        self.proof.commands.extend(did.commands);
+        self.decisions.extend(did.decisions);
+        self.proof.reads.extend(did.reads);
+        if !did.guide.0.is_empty() {
+            self.guides.insert(did.guide.0.clone(), did.guide.1);
+        }
+        if !self.proof.roles.iter().any(|(role, _)| *role == title) {
+            self.proof.roles.push((title.clone(), did.guide.0));
+        }
+        let line = match did.skipped {
+            true => format!("{title}: skipped"),
+            false => format!("{title}: {}", first_line(&did.summary)),
+        };
+        self.work.retain(|known| !known.starts_with(&format!("{title}:")));
+        self.work.push(line);
+    }
+
+    /// Asks a person, and puts the decision on record (OC-80).
+    pub(super) async fn ask(&mut self, cx: &Cx, gate: &str, question: Question) -> Answer {
+        let answer = cx.ask(question).await;
+        self.decide(cx, gate, &answer).await;
+        answer
+    }
+
+    pub(super) async fn decide(&mut self, cx: &Cx, gate: &str, answer: &Answer) {
+        let at = cx.now().await;
+        let rationale = answer.text.clone().unwrap_or_default();
+        self.put_decision(cx, gate, &answer.choice, at, &answer.by, &rationale);
+    }
+
+    pub(super) fn put_decision(
+        &mut self,
+        cx: &Cx,
+        gate: &str,
+        decision: &str,
+        at: Utc,
+        by: &str,
+        rationale: &str,
+    ) {
+        let fact = decided(gate, decision, at, by, rationale);
+        cx.record(&fact);
+        self.decisions.push(fact);
+        self.proof.decisions.push(GateDecision {
+            gate: gate.to_owned(),
+            decision: decision.to_owned(),
+            at,
+            by: by.to_owned(),
+            rationale: rationale.to_owned(),
+        });
+    }
+}
+
+/// A decision as it goes on record.
+pub(super) fn decided(gate: &str, decision: &str, at: Utc, by: &str, rationale: &str) -> Value {
+    json!({
+        "fact": "decision", "id": gate, "subject": gate, "outcome": decision, "actor": by, "rationale": rationale,
+        "at": at.to_string(),
+    })
+}
+
+pub(super) fn first_line(text: &str) -> String {
+    text.lines().next().unwrap_or_default().trim().to_owned()
+}

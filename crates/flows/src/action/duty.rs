@@ -1,0 +1,394 @@
+//! The work of one role: called, looked at, corrected, and taken over when it holds.
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+use serde_json::json;
+use seriatim_core::action::Duty;
+use seriatim_core::action::boundary;
+use seriatim_core::action::evidence::Change;
+use seriatim_core::action::evidence::CommandRun;
+use seriatim_core::action::output;
+use seriatim_core::action::output::Artifact;
+use seriatim_core::action::output::Problem;
+use seriatim_core::action::severity;
+use seriatim_core::action::trouble;
+use seriatim_core::action::trouble::Cause;
+use seriatim_core::action::trouble::Impacted;
+use seriatim_core::action::trouble::Next;
+use seriatim_core::action::trouble::Scene;
+use seriatim_core::action::trouble::Spent;
+use seriatim_core::config::DEFAULT_AGENT;
+use seriatim_core::failure::Class;
+use seriatim_core::failure::Failure;
+use seriatim_core::guard::scope::Changed;
+use seriatim_core::guard::scope::Status;
+use seriatim_core::report::Report;
+use seriatim_core::time::Utc;
+
+use super::call::Turn;
+use super::course::Course;
+use super::course::Did;
+use super::failing::Decided;
+use crate::Cx;
+use crate::request::Command;
+use crate::request::SceneCall;
+use crate::request::SceneChange;
+use crate::request::Taken;
+
+/// Why a role's work does not go on.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Gone {
+    Cancel { by: String },
+    Rollback { by: String },
+    Broken { why: String },
+}
+
+/// One role at work.
+pub(super) struct Shift<'d> {
+    pub(super) stage: u32,
+    pub(super) duty: &'d Duty,
+    pub(super) scene: Scene,
+    /// The name of its copy, where it has one.
+    pub(super) copy: String,
+    pub(super) turn: Turn,
+    pub(super) spent: Spent,
+    pub(super) began: Utc,
+    pub(super) tried: Vec<String>,
+    pub(super) artifacts: Vec<Impacted>,
+    pub(super) did: Did,
+    pub(super) given: String,
+    pub(super) gave: String,
+}
+
+impl Course {
+    /// Lets one role work until its work holds, or a person decides otherwise.
+    pub(super) async fn duty(
+        &self,
+        cx: &Cx,
+        stage: u32,
+        duty: &Duty,
+        scene: Scene,
+        words: &[String],
+        copy: Option<(String, String)>,
+    ) -> Result<Did, Gone> {
+        let (copy, cwd) = copy.unwrap_or_default();
+        let times = &self.start.timeouts;
+        let configured = times.get(&duty.role).or_else(|| times.get(DEFAULT_AGENT)).copied();
+        let mut shift = Shift {
+            stage,
+            duty,
+            scene,
+            copy,
+            turn: Turn {
+                attempt: self.calls.get(&duty.role).copied().unwrap_or(0),
+                feedback: words.to_vec(),
+                agent: None,
+                timeout_ms: configured.unwrap_or(duty.timeout_ms),
+                cwd,
+            },
+            spent: Spent::default(),
+            began: cx.now().await,
+            tried: vec![],
+            artifacts: vec![],
+            did: Did {
+                role: duty.role.clone(),
+                title: duty.title(),
+                reads: duty.reads.clone(),
+                review: duty.review,
+                ..Did::default()
+            },
+            given: String::new(),
+            gave: String::new(),
+        };
+        if shift.copy.is_empty() {
+            let marked: Result<(), _> = cx.scene(SceneCall::Mark { name: shift.mark() }).await;
+            marked.map_err(|failure| Gone::Broken { why: failure.message })?;
+        }
+        let mut by_hand = false;
+        loop {
+            let failure = match self.attempt(cx, &mut shift, by_hand).await {
+                Ok(()) => return Ok(shift.did),
+                Err(failure) => failure,
+            };
+            by_hand = false;
+            self.note_failure(cx, &mut shift, &failure).await;
+            match self.next(cx, &mut shift, failure).await? {
+                Decided::Again => {}
+                Decided::LookAgain => by_hand = true,
+                Decided::Skip => {
+                    shift.did.skipped = true;
+                    return Ok(shift.did);
+                }
+                Decided::TakeAsItIs => {
+                    self.take(cx, &mut shift)
+                        .await
+                        .map_err(|failure| Gone::Broken { why: failure.message })?;
+                    return Ok(shift.did);
+                }
+            }
+        }
+    }
+
+    /// One call, and everything that is looked at afterwards. After a fix by hand nobody is called.
+    async fn attempt(&self, cx: &Cx, shift: &mut Shift<'_>, by_hand: bool) -> Result<(), Failure> {
+        let duty = shift.duty;
+        let guide = self.guide(cx, duty).await?;
+        shift.did.guide = (duty.guide.clone(), guide.body.clone());
+        if !by_hand {
+            shift.turn.attempt += 1;
+            shift.did.calls += 1;
+            let called = self.call(cx, duty, &guide, &shift.turn).await;
+            let report = called.map_err(tried_again)?;
+            self.hear(shift, &report)?;
+        }
+        self.look(cx, shift).await?;
+        self.take(cx, shift).await
+    }
+
+    /// What the role says: its findings, its questions, its own doubt.
+    fn hear(&self, shift: &mut Shift<'_>, report: &Report) -> Result<(), Failure> {
+        shift.gave = serde_json::to_string(report).unwrap_or_default();
+        shift.did.summary.clone_from(&report.summary);
+        shift.did.raised = report.questions.iter().map(|question| question.question.clone()).collect();
+        if !shift.duty.review {
+            return Ok(());
+        }
+        let outputs = if self.start.manual { by_hand(&report.outputs) } else { report.outputs.clone() };
+        match severity::read(&shift.duty.role, &outputs) {
+            Ok(concerns) => {
+                shift.did.concerns = concerns;
+                Ok(())
+            }
+            Err(problems) => Err(Failure {
+                feedback: problems.clone(),
+                ..Failure::new(
+                    Class::Invalid,
+                    format!("its findings cannot be used: {}", problems.join("; ")),
+                )
+            }),
+        }
+    }
+
+    /// Looks at what was written: where, whether it is all there, and whether it holds.
+    async fn look(&self, cx: &Cx, shift: &mut Shift<'_>) -> Result<(), Failure> {
+        let changes = self.changes(cx, shift).await?;
+        let outside = boundary::judge(shift.duty, &changed(&changes)).map_err(|problems| {
+            let said: Vec<String> = problems.iter().map(ToString::to_string).collect();
+            Failure::new(Class::Contract, said.join("; "))
+        })?;
+        if !outside.is_empty() {
+            let paths: Vec<String> = outside.iter().map(|breach| breach.path.clone()).collect();
+            let (name, copy) = (shift.mark(), shift.copy.clone());
+            let _: Result<(), _> = cx.scene(SceneCall::PutBack { name, copy, paths: paths.clone() }).await;
+            shift.artifacts =
+                paths.into_iter().map(|path| Impacted { path, note: "not yours to write".into() }).collect();
+            let feedback = boundary::feedback(&outside);
+            return Err(Failure {
+                feedback: feedback.clone(),
+                ..Failure::new(Class::Scope, format!("it wrote where it must not: {}", feedback.join("; ")))
+            });
+        }
+        let listed: Vec<String> = cx.scene(SceneCall::Files { copy: shift.copy.clone() }).await?;
+        let existing: BTreeSet<String> = listed.into_iter().collect();
+        let missing = shift.duty.missing(&existing);
+        if !missing.is_empty() {
+            shift.artifacts = Impacted::of_missing(&missing);
+            let text = output::missing_text(&shift.duty.role, &missing);
+            return Err(Failure::new(Class::MissingArtifact, text));
+        }
+        let problems = self.problems(cx, shift, &changes, &existing).await;
+        if problems.is_empty() {
+            return Ok(());
+        }
+        shift.artifacts = Impacted::of_problems(&problems);
+        self.keep_invalid(cx, shift, &changes).await;
+        let message = problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ");
+        Err(Failure { feedback: vec![output::feedback(&problems)], ..Failure::new(Class::Invalid, message) })
+    }
+
+    pub(super) async fn changes(&self, cx: &Cx, shift: &Shift<'_>) -> Result<Vec<SceneChange>, Failure> {
+        let found: Vec<SceneChange> =
+            cx.scene(SceneCall::Changes { name: shift.mark(), copy: shift.copy.clone() }).await?;
+        Ok(found.into_iter().filter(|change| !seriatim_core::action::paths::is_own(&change.path)).collect())
+    }
+
+    /// Everything that is wrong with the files, all at once (OC-36).
+    async fn problems(
+        &self,
+        cx: &Cx,
+        shift: &mut Shift<'_>,
+        changes: &[SceneChange],
+        existing: &BTreeSet<String>,
+    ) -> Vec<Problem> {
+        let mut texts: Vec<(String, Option<String>)> = vec![];
+        for change in changes.iter().filter(|change| change.kind != "deleted" && !change.ignored) {
+            let path = shift.at(&change.path);
+            texts.push((change.path.clone(), cx.read(&path).await.ok().map(|text| text.text)));
+        }
+        let artifacts: Vec<Artifact<'_>> =
+            texts.iter().map(|(path, text)| Artifact { path, text: text.as_deref() }).collect();
+        let mut problems = output::validate(shift.duty, &artifacts, existing);
+        for (path, text) in &texts {
+            let named =
+                text.as_deref().and_then(|text| boundary::solution_words(path, text, &self.start.solution));
+            problems.extend(named.map(|breach| Problem {
+                path: path.clone(),
+                line: None,
+                message: breach.to_string(),
+            }));
+            problems.extend(self.syntax(cx, shift, path).await);
+        }
+        problems
+    }
+
+    /// The syntax of code, by the checker that is configured for files of its kind (OC-35).
+    async fn syntax(&self, cx: &Cx, shift: &mut Shift<'_>, path: &str) -> Option<Problem> {
+        let ending = path.rsplit_once('.').map(|(_, ending)| ending)?;
+        let argv = self.start.syntax.get(ending)?;
+        let argv: Vec<String> = argv.iter().map(|word| word.replace("{file}", path)).collect();
+        let at = cx.now().await;
+        let command = Command { argv: argv.clone(), cwd: shift.turn.cwd.clone(), ..Command::default() };
+        let (exit, said, duration_ms) = match cx.exec(command).await {
+            Ok(ran) => (ran.code, format!("{}{}", ran.stdout, ran.stderr), ran.duration_ms),
+            Err(failure) => (None, failure.message, 0),
+        };
+        let stage = self.proof.stage.clone();
+        shift.did.commands.push(CommandRun { at, argv, within: vec![], exit, duration_ms, stage });
+        let said = said
+            .lines()
+            .rev()
+            .find(|line| !line.trim().is_empty())
+            .unwrap_or("it does not parse")
+            .trim()
+            .to_owned();
+        (exit != Some(0)).then(|| Problem {
+            path: path.to_owned(),
+            line: None,
+            message: format!("Syntax: {said}"),
+        })
+    }
+
+    /// Invalid output is kept, each try apart (OC-39, E-62).
+    async fn keep_invalid(&self, cx: &Cx, shift: &Shift<'_>, changes: &[SceneChange]) {
+        let kept: Vec<(String, String)> = changes
+            .iter()
+            .filter(|change| change.kind != "deleted")
+            .map(|change| {
+                let to = output::failed_path(&self.id, &shift.duty.role, shift.turn.attempt, &change.path);
+                (change.path.clone(), to)
+            })
+            .collect();
+        let _: Result<(), _> = cx.scene(SceneCall::Keep { copy: shift.copy.clone(), paths: kept }).await;
+    }
+
+    /// Takes the work over into the workspace.
+    async fn take(&self, cx: &Cx, shift: &mut Shift<'_>) -> Result<(), Failure> {
+        let changes = self.changes(cx, shift).await?;
+        if !shift.copy.is_empty() {
+            let paths: Vec<String> = changes.iter().filter(|c| !c.ignored).map(|c| c.path.clone()).collect();
+            let taken: Taken = cx.scene(SceneCall::Take { copy: shift.copy.clone(), paths }).await?;
+            if !taken.conflicts.is_empty() {
+                let what = format!("others changed the same files meanwhile: {}", taken.conflicts.join(", "));
+                shift.artifacts = taken
+                    .conflicts
+                    .into_iter()
+                    .map(|path| Impacted { path, note: "changed twice".into() })
+                    .collect();
+                return Err(Failure::new(Class::Contract, what));
+            }
+        }
+        let of = |change: &SceneChange| match change.kind.as_str() {
+            "added" => Change::Created,
+            "deleted" => Change::Deleted,
+            _ => Change::Updated,
+        };
+        let written = changes.iter().filter(|c| !c.ignored).map(|c| (c.path.clone(), of(c)));
+        shift.did.written = written.collect();
+        cx.record(&json!({
+            "fact": "role_done", "role": shift.duty.role, "stage": shift.stage, "calls": shift.did.calls,
+            "files": shift.did.written.iter().map(|(path, _)| path).collect::<Vec<_>>(),
+            "summary": shift.did.summary, "findings": shift.did.concerns,
+        }));
+        Ok(())
+    }
+
+    /// What is done about a failure: by itself where that makes sense, else a person decides.
+    async fn next(&self, cx: &Cx, shift: &mut Shift<'_>, failure: Failure) -> Result<Decided, Gone> {
+        let cause = Cause::of(&failure);
+        match cause {
+            Cause::Interrupted => shift.spent.interruptions += 1,
+            _ => shift.spent.calls += 1,
+        }
+        match trouble::next(cause, shift.spent) {
+            Next::Wait { ms } => {
+                cx.record(&json!({"fact": "waiting", "role": shift.duty.role, "text": trouble::wait_line(&failure.message, ms)}));
+                cx.sleep(ms).await;
+                Ok(Decided::Again)
+            }
+            Next::Correct => {
+                shift.spent.corrections += 1;
+                shift.turn.feedback = match failure.feedback.is_empty() {
+                    true => vec![failure.message.clone()],
+                    false => failure.feedback.clone(),
+                };
+                Ok(Decided::Again)
+            }
+            Next::Again => Ok(Decided::Again),
+            Next::Ask => self.escalate(cx, shift, failure).await,
+            Next::Stop => Err(Gone::Broken { why: failure.message }),
+        }
+    }
+}
+
+impl Shift<'_> {
+    /// Under which name the workspace was remembered before the role began.
+    pub(super) fn mark(&self) -> String {
+        if self.copy.is_empty() { format!("{}-{}", self.stage, self.duty.role) } else { self.copy.clone() }
+    }
+
+    fn at(&self, path: &str) -> String {
+        if self.turn.cwd.is_empty() { path.to_owned() } else { format!("{}/{path}", self.turn.cwd) }
+    }
+}
+
+/// A role that only says that it failed is tried again like one that crashed (OC-48).
+fn tried_again(failure: Failure) -> Failure {
+    let class = if failure.unclassed { Class::Crash } else { failure.class };
+    Failure { class, ..failure }
+}
+
+/// Changes as the rules of scope know them.
+fn changed(changes: &[SceneChange]) -> Vec<Changed> {
+    let of = |change: &SceneChange| {
+        let status = match change.kind.as_str() {
+            "added" => Status::Added,
+            "deleted" => Status::Deleted,
+            "mode" => Status::Mode,
+            _ => Status::Modified,
+        };
+        let mut changed = Changed::new(change.path.clone(), status);
+        changed.symlink_target.clone_from(&change.target);
+        changed.ignored = change.ignored;
+        changed
+    };
+    changes.iter().map(of).collect()
+}
+
+/// What a person wrote about findings: a list as JSON, or a line for each with its severity in front.
+fn by_hand(outputs: &serde_json::Map<String, Value>) -> serde_json::Map<String, Value> {
+    let said = outputs.get("answer").and_then(Value::as_str).unwrap_or_default();
+    if let Ok(Value::Object(given)) = serde_json::from_str::<Value>(said) {
+        return given;
+    }
+    let finding = |line: &str| {
+        let (word, title) = line.trim().split_once(':')?;
+        let severity = word.trim().to_lowercase();
+        let known = severity::Severity::ALL.iter().any(|known| known.word() == severity);
+        known.then(|| json!({"severity": severity, "title": title.trim()}))
+    };
+    let findings: Vec<Value> = said.lines().filter_map(finding).collect();
+    let mut outputs = serde_json::Map::new();
+    outputs.insert(severity::FINDINGS.to_owned(), json!(findings));
+    outputs
+}

@@ -1,0 +1,174 @@
+//! Failures: each on record with its report, and put to a person where the engine is at its end.
+
+use std::collections::BTreeSet;
+
+use serde_json::json;
+use seriatim_core::action::paths;
+use seriatim_core::action::pii;
+use seriatim_core::action::trouble;
+use seriatim_core::action::trouble::Trouble;
+use seriatim_core::failure::Failure;
+use seriatim_core::redact::Redactor;
+
+use super::course::Course;
+use super::course::Leave;
+use super::course::decided;
+use super::duty::Gone;
+use super::duty::Shift;
+use crate::Cx;
+use crate::attempts::FailedAttempt;
+use crate::attempts::FailedAttemptTag;
+use crate::request::Expect;
+use crate::request::WriteFile;
+
+/// How often a free name is looked for when others write reports in the same second.
+const NAMES_TRIED: u32 = 20;
+
+/// What was decided about a failure.
+pub(super) enum Decided {
+    Again,
+    /// A person mended the files: they are looked at again, and nobody is called.
+    LookAgain,
+    Skip,
+    /// The output counts though it is invalid.
+    TakeAsItIs,
+}
+
+impl Course {
+    fn trouble(&self, shift: &Shift<'_>, failure: Failure, failed_at: seriatim_core::time::Utc) -> Trouble {
+        Trouble {
+            action: self.action.name.clone(),
+            stage: shift.stage,
+            role: shift.duty.role.clone(),
+            title: shift.duty.title(),
+            scene: shift.scene,
+            duration_ms: failed_at.since_ms(shift.began),
+            failed_at,
+            failure,
+            artifacts: shift.artifacts.clone(),
+            tried: shift.tried.clone(),
+            optional: shift.duty.optional,
+            different_agent: self.start.fallbacks.get(&shift.duty.role).cloned(),
+            can_roll_back: self.snapshot.is_some(),
+            timeout_ms: shift.turn.timeout_ms,
+        }
+    }
+
+    /// Puts a failure on record: a fact, and the full report under `logs/errors/` (OC-72, OC-90).
+    pub(super) async fn note_failure(&self, cx: &Cx, shift: &mut Shift<'_>, failure: &Failure) {
+        let now = cx.now().await;
+        cx.record(&FailedAttempt {
+            fact: FailedAttemptTag::AttemptFailed,
+            step: shift.duty.role.clone(),
+            attempt: shift.turn.attempt,
+            failure: failure.clone(),
+        });
+        let trouble = self.trouble(shift, failure.clone(), now);
+        shift.tried.push(format!("Attempt {}: {}", shift.turn.attempt, failure.message));
+        shift.did.failures.push(failure.message.clone());
+        let Ok(redactor) = Redactor::new(&pii::patterns(&self.start.pii_off), &[]) else { return };
+        let report = trouble.json(&shift.given, &shift.gave, &redactor);
+        let text = serde_json::to_string_pretty(&report).unwrap_or_default();
+        for _ in 0..NAMES_TRIED {
+            let folder = paths::ERROR_LOGS.trim_end_matches('/').to_owned();
+            let names = cx.survey(vec![folder], vec![]).await.folders.pop().unwrap_or_default();
+            let taken: BTreeSet<String> =
+                names.into_iter().map(|name| format!("{}{name}", paths::ERROR_LOGS)).collect();
+            let path = trouble::file_name(now, &taken);
+            let file =
+                WriteFile { path, text: text.clone(), expect: Expect::Absent, append: false, durable: false };
+            if cx.write(file).await.is_ok() {
+                return;
+            }
+        }
+    }
+
+    /// Puts a failure to a person, with all options and what each leads to. Nothing goes on meanwhile (OC-75).
+    pub(super) async fn escalate(
+        &self,
+        cx: &Cx,
+        shift: &mut Shift<'_>,
+        failure: Failure,
+    ) -> Result<Decided, Gone> {
+        let now = cx.now().await;
+        let trouble = self.trouble(shift, failure, now);
+        let subject = trouble::question(&trouble).header;
+        let answer = cx.ask(trouble::question(&trouble)).await;
+        let at = cx.now().await;
+        let words = answer.text.clone().unwrap_or_default();
+        let fact = decided(&subject, &answer.choice, at, &answer.by, &words);
+        cx.record(&fact);
+        shift.did.decisions.push(fact);
+        // From here on it is counted anew: a person has decided.
+        shift.spent = trouble::Spent::default();
+        let heard = Some(words.clone()).filter(|words| !words.trim().is_empty());
+        match answer.choice.as_str() {
+            "retry" => shift.turn.feedback.extend(heard),
+            "extend" => {
+                shift.turn.timeout_ms = trouble::extended_ms(shift.turn.timeout_ms, heard.as_deref());
+            }
+            "different_agent" => {
+                shift.turn.agent = trouble.different_agent.clone().or(heard);
+                shift.turn.feedback.clear();
+            }
+            "fix" => return Ok(Decided::LookAgain),
+            "skip" => {
+                shift.did.notes.push(format!("{} was skipped by {}: {words}", shift.duty.title(), answer.by));
+                return Ok(Decided::Skip);
+            }
+            "override" => {
+                let note =
+                    format!("{} let invalid output of the {} pass: {words}", answer.by, shift.duty.title());
+                shift.did.notes.push(note);
+                return Ok(Decided::TakeAsItIs);
+            }
+            "rollback" => return Err(Gone::Rollback { by: answer.by }),
+            _ => return Err(Gone::Cancel { by: answer.by }),
+        }
+        Ok(Decided::Again)
+    }
+
+    /// A person stopped a role's work. `Ok` means that they changed their mind, and the role works again.
+    pub(super) async fn gone(&mut self, cx: &Cx, gone: Gone) -> Result<(), Leave> {
+        match gone {
+            Gone::Broken { why } => {
+                cx.record(&json!({"fact": "error", "text": why}));
+                Err(Leave::Broken { why: format!("The action {} cannot go on: {why}", self.action.name) })
+            }
+            Gone::Rollback { by } => match self.roll_back(cx, &by).await {
+                Some(leave) => Err(leave),
+                None => Ok(()),
+            },
+            Gone::Cancel { by } => match self.cancelled_by(cx, &by).await {
+                Some(leave) => Err(leave),
+                None => Ok(()),
+            },
+        }
+    }
+
+    /// Asks what becomes of the work when a person cancels (K-47). Nothing where they do not want that after all.
+    async fn cancelled_by(&mut self, cx: &Cx, by: &str) -> Option<Leave> {
+        loop {
+            let changes = self.written.keys().map(|path| format!("- {path}")).collect::<Vec<_>>().join("\n");
+            let question = trouble::cancel_question(&self.action.name, &changes, self.snapshot.is_some());
+            let answer = self.ask(cx, "Cancel", question).await;
+            match answer.choice.as_str() {
+                "keep" => return Some(Leave::Cancelled { by: by.to_owned() }),
+                "rollback" => {
+                    if let Some(leave) = self.roll_back(cx, &answer.by).await {
+                        return Some(leave);
+                    }
+                }
+                _ => return None,
+            }
+        }
+    }
+
+    /// The same at a gate, where changing one's mind means to be asked again.
+    pub(super) async fn cancel(&mut self, cx: &Cx, by: &str) -> Result<(), Leave> {
+        match self.cancelled_by(cx, by).await {
+            Some(leave) => Err(leave),
+            None => Ok(()),
+        }
+    }
+}

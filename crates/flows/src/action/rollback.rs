@@ -1,0 +1,170 @@
+//! Going back: what would change is shown, a person confirms it, and it is on record.
+
+use std::collections::BTreeMap;
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+use serde_json::json;
+use seriatim_core::action::evidence::Change;
+use seriatim_core::action::snapshot;
+use seriatim_core::action::snapshot::RolledBack;
+use seriatim_core::action::snapshot::Seal;
+use seriatim_core::action::snapshot::Sealed;
+use seriatim_core::time::Utc;
+
+use super::course::Course;
+use super::course::Leave;
+use super::ended;
+use crate::Cx;
+use crate::registry::End;
+use crate::registry::Ended;
+use crate::request::Expect;
+use crate::request::SceneCall;
+use crate::request::SealOf;
+use crate::request::WriteFile;
+
+/// Where restorations are told, those by people included.
+const RESTORES: &str = ".snapshots/restores.jsonl";
+/// How the files of the last action were left.
+const SEALED: &str = ".snapshots/sealed.json";
+
+impl Course {
+    /// Brings the files back as they were before the action, if a person confirms exactly that (OC-67). Nothing where
+    /// they do not.
+    pub(super) async fn roll_back(&mut self, cx: &Cx, by: &str) -> Option<Leave> {
+        let id = self.snapshot.clone()?;
+        let comparison = match cx.compare(&id).await {
+            Ok(comparison) => comparison,
+            Err(failure) => {
+                cx.record(&json!({"fact": "error", "text": format!("rollback: {}", failure.message)}));
+                return None;
+            }
+        };
+        let ours = |path: &&String| self.written.contains_key(*path);
+        let foreign: Vec<String> = comparison.paths.iter().filter(|path| !ours(path)).cloned().collect();
+        let mut question = snapshot::confirm_question(&id, &comparison.words, &foreign, comparison.digest);
+        let listed = comparison.paths.iter().map(|path| format!("- {path}")).collect::<Vec<_>>().join("\n");
+        question.details = format!("{}\n{listed}", comparison.words);
+        let answer = self.ask(cx, "Rollback", question).await;
+        if answer.choice != "confirm" {
+            return None;
+        }
+        let undo = match cx.restore_labelled(&id).await {
+            Ok(undo) => undo,
+            Err(failure) => {
+                cx.record(&json!({"fact": "error", "text": format!("rollback: {}", failure.message)}));
+                return None;
+            }
+        };
+        let at = cx.now().await;
+        let done = RolledBack {
+            snapshot: id.clone(),
+            undo: undo.clone(),
+            words: comparison.words.clone(),
+            by: answer.by.clone(),
+            at,
+        };
+        cx.record(&json!({"fact": "rolled_back", "event": done}));
+        let line = json!({
+            "snapshot": id, "undo": undo, "by": by, "at": at.to_string(), "words": comparison.words, "run": self.id,
+        });
+        let file = WriteFile {
+            path: RESTORES.to_owned(),
+            text: format!("{line}\n"),
+            expect: Expect::Any,
+            append: true,
+            durable: true,
+        };
+        let _ = cx.write(file).await;
+        self.looked_at = cx.now().await;
+        self.written.clear();
+        let words = people_words(&comparison.words);
+        Some(Leave::RolledBack { by: answer.by, words, undo })
+    }
+
+    /// Whether somebody restored a snapshot from outside since the last look: then the stages are void.
+    pub(super) async fn restored_meanwhile(&mut self, cx: &Cx) -> bool {
+        let since = std::mem::replace(&mut self.looked_at, cx.now().await);
+        let Ok(text) = cx.read(RESTORES).await else { return false };
+        let later = |line: &str| {
+            let line: Value = serde_json::from_str(line).ok()?;
+            let at = Utc::parse(line["at"].as_str()?)?;
+            (at > since).then_some(())
+        };
+        text.text.lines().any(|line| later(line).is_some())
+    }
+
+    /// Keeps in mind how the files were left, so that damage can be told from work.
+    pub(super) async fn seal(&mut self, cx: &Cx) {
+        let paths: Vec<String> = self.written.keys().cloned().collect();
+        let seals: Vec<Option<SealOf>> =
+            cx.scene(SceneCall::Seals { paths: paths.clone() }).await.unwrap_or_default();
+        let files: BTreeMap<String, Seal> = paths
+            .into_iter()
+            .zip(seals)
+            .filter_map(|(path, seal)| seal.map(|seal| (path, Seal { hash: seal.hash, mode: seal.mode })))
+            .collect();
+        let gone = self.written.iter().filter(|(_, (change, _))| *change == Change::Deleted);
+        let deleted: BTreeSet<String> = gone.map(|(path, _)| path.clone()).collect();
+        let sealed = Sealed {
+            action: self.action.name.clone(),
+            run: self.id.clone(),
+            at: cx.now().await,
+            snapshot: self.snapshot.clone().unwrap_or_default(),
+            files,
+            deleted,
+        };
+        let text = serde_json::to_string_pretty(&sealed).unwrap_or_default();
+        let file =
+            WriteFile { path: SEALED.to_owned(), text, expect: Expect::Any, append: false, durable: true };
+        let _ = cx.write(file).await;
+    }
+
+    /// Artifacts that were changed outside of any run are found before an action starts.
+    pub(super) async fn look_for_damage(&mut self, cx: &Cx) -> Result<(), Ended> {
+        let Ok(text) = cx.read(SEALED).await else { return Ok(()) };
+        let Ok(sealed) = serde_json::from_str::<Sealed>(&text.text) else { return Ok(()) };
+        let paths: Vec<String> = sealed.files.keys().chain(&sealed.deleted).cloned().collect();
+        let seals: Vec<Option<SealOf>> =
+            cx.scene(SceneCall::Seals { paths: paths.clone() }).await.unwrap_or_default();
+        let now: BTreeMap<String, Seal> = paths
+            .into_iter()
+            .zip(seals)
+            .filter_map(|(path, seal)| seal.map(|seal| (path, Seal { hash: seal.hash, mode: seal.mode })))
+            .collect();
+        let damage = sealed.damage(&now);
+        if damage.is_empty() {
+            return Ok(());
+        }
+        let answer = self.ask(cx, "Changed artifacts", sealed.question(&damage)).await;
+        match answer.choice.as_str() {
+            "keep" => {
+                let listed: Vec<String> = damage.iter().map(ToString::to_string).collect();
+                self.notes.push(format!(
+                    "{} kept files that changed outside of a run: {}",
+                    answer.by,
+                    listed.join(", ")
+                ));
+                Ok(())
+            }
+            "rollback" => {
+                self.snapshot = Some(sealed.snapshot.clone());
+                let message = match self.roll_back(cx, &answer.by).await {
+                    Some(Leave::RolledBack { words, undo, .. }) => format!(
+                        "The files are as they were before the action {}: {words} Undo with:  seriatim snapshot restore \
+                         {undo}",
+                        sealed.action
+                    ),
+                    _ => "Nothing was changed, and no action was started.".to_owned(),
+                };
+                Err(ended(End::Cancelled, false, &message, Value::Null))
+            }
+            _ => Err(ended(End::Cancelled, false, "No action was started.", Value::Null)),
+        }
+    }
+}
+
+fn people_words(words: &str) -> String {
+    let first = words.lines().next().unwrap_or_default().trim().trim_end_matches('.');
+    format!("{first}.")
+}

@@ -1,0 +1,206 @@
+//! The stages of an action: roles one after the other or side by side, and the join that waits for all of them.
+
+use serde_json::json;
+use seriatim_core::action::Duty;
+use seriatim_core::action::Stage;
+use seriatim_core::action::brief;
+use seriatim_core::action::output;
+use seriatim_core::action::trouble::Scene;
+
+use super::course::Course;
+use super::course::Did;
+use super::course::Leave;
+use super::duty::Gone;
+use crate::Cx;
+use crate::request::SceneCall;
+
+/// How many roles work at the same time.
+const SIDE_BY_SIDE: usize = 8;
+
+/// What happens after a stage.
+pub(super) enum After {
+    Next,
+    /// Files were brought back from outside: what was done is void.
+    Anew,
+}
+
+impl Course {
+    /// All stages with their gates, in their order. What a person restored meanwhile voids what came after it.
+    pub(super) async fn stages(&mut self, cx: &Cx) -> Result<(), Leave> {
+        loop {
+            match self.once(cx).await? {
+                After::Next => break,
+                After::Anew => {
+                    cx.record(&json!({"fact": "flow_changed", "type": "VOID", "reason":
+                        "files were brought back from a snapshot, so that all stages begin again"}));
+                    self.written.clear();
+                    self.concerns.clear();
+                    self.work.clear();
+                }
+            }
+        }
+        self.check_outputs(cx).await?;
+        self.lifecycle_gates(cx).await
+    }
+
+    async fn once(&mut self, cx: &Cx) -> Result<After, Leave> {
+        let stages: Vec<Stage> = self.action.stages.clone();
+        for stage in &stages {
+            let duties = self.needed(cx, stage).await?;
+            let scene = if stage.number == 1 { Scene::First } else { Scene::Sequence };
+            self.work_on(cx, stage.number, &duties, scene, &[]).await?;
+            self.write_evidence(cx).await;
+            for gate in &stage.gates {
+                if let After::Anew = self.gate(cx, stage, gate).await? {
+                    return Ok(After::Anew);
+                }
+                self.write_evidence(cx).await;
+            }
+        }
+        // Findings that no gate was left for are not passed by.
+        let last = stages.last().map_or(1, |stage| stage.number);
+        self.unbound(cx, last).await
+    }
+
+    /// The roles of a stage that are needed; whether a condition in words holds is for a person to say.
+    async fn needed(&mut self, cx: &Cx, stage: &Stage) -> Result<Vec<Duty>, Leave> {
+        let mut needed = vec![];
+        for duty in &stage.duties {
+            if duty.condition.trim().is_empty() {
+                needed.push(duty.clone());
+                continue;
+            }
+            let question = brief::condition_question(&self.action.name, duty);
+            let answer = self.ask(cx, &format!("{} needed", duty.title()), question).await;
+            match answer.choice.as_str() {
+                "yes" => needed.push(duty.clone()),
+                "no" => self.work.push(format!("{}: not needed", duty.title())),
+                _ => {
+                    self.cancel(cx, &answer.by).await?;
+                    // They stay with it after all: the role works, which loses nothing.
+                    needed.push(duty.clone());
+                }
+            }
+        }
+        Ok(needed)
+    }
+
+    /// Lets roles work, with words that they have to hear. Good work is kept; only what failed is done again.
+    pub(super) async fn work_on(
+        &mut self,
+        cx: &Cx,
+        stage: u32,
+        duties: &[Duty],
+        scene: Scene,
+        words: &[String],
+    ) -> Result<(), Leave> {
+        let mut open: Vec<Duty> = duties.to_vec();
+        while !open.is_empty() {
+            let done = match open.as_slice() {
+                [only] => vec![self.alone(cx, stage, only, scene, words).await],
+                several => self.side_by_side(cx, stage, several, words).await,
+            };
+            if done.len() > 1 {
+                self.tell_results(cx, &done);
+            }
+            let mut again = vec![];
+            for (duty, one) in done {
+                match one {
+                    Ok(did) => self.absorb(did),
+                    Err(gone) => {
+                        self.gone(cx, gone).await?;
+                        again.push(duty);
+                    }
+                }
+            }
+            open = again;
+        }
+        Ok(())
+    }
+
+    async fn alone(
+        &self,
+        cx: &Cx,
+        stage: u32,
+        duty: &Duty,
+        scene: Scene,
+        words: &[String],
+    ) -> (Duty, Result<Did, Gone>) {
+        (duty.clone(), self.duty(cx, stage, duty, scene, words, None).await)
+    }
+
+    /// Each role in a copy of its own; its files reach the workspace when it passes, not at the join.
+    async fn side_by_side(
+        &self,
+        cx: &Cx,
+        stage: u32,
+        duties: &[Duty],
+        words: &[String],
+    ) -> Vec<(Duty, Result<Did, Gone>)> {
+        let items: Vec<(String, Duty)> = duties
+            .iter()
+            .enumerate()
+            .map(|(index, duty)| {
+                (format!("{}-{}", duty.role.replace(['/', ':'], "-"), index + 1), duty.clone())
+            })
+            .collect();
+        cx.par(SIDE_BY_SIDE, items, |cx, duty| async move {
+            let copy = format!("{stage}-{}", duty.role.replace('/', "-"));
+            let made: Result<String, _> = cx.scene(SceneCall::Copy { copy: copy.clone() }).await;
+            let result = match made {
+                Ok(place) => {
+                    self.duty(&cx, stage, &duty, Scene::Parallel, words, Some((copy.clone(), place))).await
+                }
+                Err(failure) => Err(Gone::Broken { why: failure.message }),
+            };
+            let _: Result<(), _> = cx.scene(SceneCall::Drop { copy }).await;
+            (duty, result)
+        })
+        .await
+    }
+
+    /// The documented status of a parallel stage (OC-47).
+    fn tell_results(&self, cx: &Cx, done: &[(Duty, Result<Did, Gone>)]) {
+        let ended: Vec<output::Ended> = done
+            .iter()
+            .map(|(duty, one)| output::Ended {
+                role: duty.role.clone(),
+                failed: match one {
+                    Ok(did) if did.skipped => Some("skipped".to_owned()),
+                    Ok(_) => None,
+                    Err(_) => Some("stopped by a person".to_owned()),
+                },
+                retrying: false,
+            })
+            .collect();
+        let text = output::parallel_text(&ended);
+        cx.record(&json!({"fact": "parallel_results", "text": text}));
+    }
+
+    /// What the action owes beside what its roles owe (OC-100).
+    async fn check_outputs(&mut self, cx: &Cx) -> Result<(), Leave> {
+        loop {
+            let existing = super::open::files(cx).await;
+            let missing = seriatim_core::action::paths::missing(&self.action.outputs, &existing);
+            if missing.is_empty() {
+                return Ok(());
+            }
+            let text = output::missing_text(&self.action.name, &missing);
+            let question = seriatim_core::action::quality::command_question(
+                "required artifacts",
+                &["look for the outputs of the action".to_owned()],
+                &text,
+                None,
+            );
+            let answer = self.ask(cx, "required artifacts", question).await;
+            match answer.choice.as_str() {
+                "retry" => {}
+                "fix" => {
+                    let last = self.action.stages.last().map_or(1, |stage| stage.number);
+                    self.rework(cx, last, &[text]).await?;
+                }
+                _ => self.cancel(cx, &answer.by).await?,
+            }
+        }
+    }
+}
