@@ -6,6 +6,7 @@ mod assignments;
 mod bench;
 mod commands;
 mod conditions;
+mod conform;
 mod error;
 mod exit;
 mod guard;

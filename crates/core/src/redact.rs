@@ -65,14 +65,22 @@ pub fn known_shapes(text: &str) -> Vec<KnownShape> {
 
 /// Whether the name of an environment variable says that its value is a secret.
 pub fn names_a_secret(variable: &str) -> bool {
-    let has = |word: &str| {
-        variable.as_bytes().windows(word.len()).any(|part| part.eq_ignore_ascii_case(word.as_bytes()))
+    let begins = |rest: &[u8], word: &str| {
+        rest.get(..word.len()).is_some_and(|part| part.eq_ignore_ascii_case(word.as_bytes()))
+    };
+    // Every process looks at all of its variables, so each place is looked at once.
+    let says = |rest: &[u8]| match rest.first() {
+        Some(b'S' | b's') => begins(rest, "SECRET"),
+        Some(b'T' | b't') => begins(rest, "TOKEN"),
+        Some(b'P' | b'p') => begins(rest, "PASSWORD") || begins(rest, "PASSWD"),
+        _ => false,
     };
     let ends = |segment: &str, word: &str| {
         let end = segment.len().checked_sub(word.len()).and_then(|at| segment.as_bytes().get(at..));
         end.is_some_and(|end| end.eq_ignore_ascii_case(word.as_bytes()))
     };
-    ["SECRET", "TOKEN", "PASSWORD", "PASSWD"].into_iter().any(has)
+    let name = variable.as_bytes();
+    (0..name.len()).any(|at| name.get(at..).is_some_and(says))
         || variable.split('_').any(|segment| ends(segment, "KEY") || ends(segment, "KEYS"))
 }
 

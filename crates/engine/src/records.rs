@@ -73,9 +73,7 @@ fn save_step(hands: &Hands, job: &Job, project: &Project, save: &Save) -> Result
         let text = match project.read(&save.path)? {
             Some(text) => text,
             // Whoever removed it did not remove what it said.
-            None => desk
-                .last_state(&save.path)?
-                .unwrap_or_else(|| document::new_status(&save.after.project_id, save.at)),
+            None => desk.last_state(&save.path)?.unwrap_or_else(|| new_file(save)),
         };
         let file = StateFile::read(&save.path, &text, rules.own()).map_err(|findings| {
             let first = findings.first().map(|f| f.message.clone()).unwrap_or_default();
@@ -97,6 +95,10 @@ fn save_step(hands: &Hands, job: &Job, project: &Project, save: &Save) -> Result
         desk.remember(&place, &Memory { done: marker, value })?;
         Ok(Saved { foreign: found.is_some_and(|found| differs(&found, &save.before)), trail })
     })
+}
+
+fn new_file(save: &Save) -> String {
+    document::new_for(&save.path, &save.after.project_id, &save.after.task_id, save.at)
 }
 
 /// The step as the file has it, if it has it.

@@ -26,6 +26,7 @@ use crate::seal::Seal;
 use crate::seal::Sealer;
 use crate::session::Session;
 use crate::store::Store;
+use crate::store::renew_log;
 
 /// A book that is open for writing, within one transaction.
 pub struct Page<'a> {
@@ -140,7 +141,11 @@ impl Store {
         work: impl FnOnce(&mut Page<'_>) -> Result<T, E>,
         publish: impl FnOnce(&T),
     ) -> Result<Result<T, E>, Error> {
-        let written = self.alone(|session| {
+        let is_brief = self.is_brief();
+        self.alone(|session| {
+            if is_brief {
+                renew_log(session);
+            }
             session.execute("BEGIN IMMEDIATE", [])?;
             let row = match find(session, &new.flow)? {
                 Some(run) => RunRow::read(session, run)?.map_err(|flaw| Error::Broken {
@@ -171,9 +176,7 @@ impl Store {
             session.execute("COMMIT", [])?;
             publish(&value);
             Ok(Ok(value))
-        });
-        self.settle();
-        written
+        })
     }
 }
 

@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use rusqlite::Connection;
 use rusqlite::OpenFlags;
+use rusqlite::Row;
 use rusqlite::config::DbConfig;
 use seriatim_core::redact::Redactor;
 
@@ -28,8 +29,8 @@ const BUSY_WAIT: Duration = Duration::from_secs(5);
 /// Room for the pages of one commit of many runs: what does not fit is written twice.
 const CACHE_KIB: u32 = 4_096;
 
-/// A log that short-lived processes leave behind is emptied when it is longer than this.
-const LOG_BYTES_MAX: u64 = 128 << 10;
+/// A log that short-lived processes leave behind is begun anew when this many pages of it are in no other place.
+const LOG_PAGES_MAX: i64 = 32;
 
 /// More than the statements there are.
 const STATEMENTS_MAX: usize = 64;
@@ -190,17 +191,9 @@ impl Store {
         std::mem::forget(conn);
     }
 
-    /// Empties the write-ahead log once it is long. Whoever opens the store when nobody else has it open reads all of
-    /// the log first, and with short-lived processes that is everybody.
-    pub(crate) fn settle(&self) {
-        let Some(_turn) = self.lock.as_ref().and_then(|lock| lock.turn().ok()) else { return };
-        if self.mode != Mode::Hook || log_bytes(&self.path) < LOG_BYTES_MAX {
-            return;
-        }
-        // A reader that is in the way is not waited for; the next one who writes tries again.
-        let _ = self.conn.busy_timeout(Duration::ZERO);
-        let _ = self.conn.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
-        let _ = self.conn.busy_timeout(BUSY_WAIT);
+    /// Whether this is a process that lives for a moment.
+    pub(crate) fn is_brief(&self) -> bool {
+        self.mode == Mode::Hook
     }
 
     pub(crate) fn session(&self) -> Session<'_> {
@@ -251,6 +244,21 @@ impl Store {
         }
         drop(turn);
         result
+    }
+}
+
+/// Moves a long write-ahead log into the database, so that the next commit begins it anew. Whoever opens the store when
+/// nobody else has it open reads all of the log first, and with short-lived processes that is everybody.
+///
+/// The file keeps its length. To write over what is there takes half the time of making a file longer, of which the
+/// file system has to keep a record. That is also why this comes before a commit and not after one: that the log is in
+/// the database is known to this process alone, until it writes.
+pub(crate) fn renew_log(session: &Session<'_>) {
+    let pages = |row: &Row<'_>| Ok(row.get::<_, i64>(1)? - row.get::<_, i64>(2)?);
+    let waiting = session.one("PRAGMA wal_checkpoint(NOOP)", [], pages);
+    if waiting.is_ok_and(|waiting| waiting >= LOG_PAGES_MAX) {
+        // A reader that is in the way is not waited for; the next one who writes tries again.
+        let _ = session.one("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()));
     }
 }
 
@@ -345,13 +353,9 @@ fn inspected(conn: Connection, path: &Path) -> Result<(Connection, Found), Error
 }
 
 fn log_is_empty(path: &Path) -> bool {
-    log_bytes(path) == 0
-}
-
-fn log_bytes(path: &Path) -> u64 {
     let mut log = path.as_os_str().to_owned();
     log.push("-wal");
-    fs::metadata(log).map_or(0, |found| found.len())
+    fs::metadata(log).map_or(0, |found| found.len()) == 0
 }
 
 #[cfg(test)]

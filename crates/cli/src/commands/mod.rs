@@ -6,6 +6,7 @@ pub(crate) mod cancel;
 pub(crate) mod check;
 pub(crate) mod commit_gate;
 pub(crate) mod completions;
+pub(crate) mod conform;
 pub(crate) mod cycle;
 pub(crate) mod decide;
 pub(crate) mod doctor;

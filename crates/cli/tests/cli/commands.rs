@@ -68,6 +68,9 @@ fn help_lists_the_commands() {
       commit-gate  Say whether the staged commit may be made: what the git pre-commit hook runs
       watchdog     Find work that has been in progress for too long, and recover it
       gates        Run the gates that the current lifecycle stage requires
+      snapshot     States before actions: list them, show what has changed since, go back to one, remove
+                   old ones
+      conform      Try an orchestrator out: whether it keeps the contract of actions, point by point
       verify       Prove that the record is whole: every chain, every file made from it, and the course
                    of every run
       bench        Measure what this machine can do: durable steps, recovery, parked runs, as ratios to

@@ -11,6 +11,8 @@ mod commands;
 #[cfg(test)]
 mod configuration;
 #[cfg(test)]
+mod conform_command;
+#[cfg(test)]
 mod cycle;
 #[cfg(test)]
 mod cycle_approval;
@@ -78,7 +80,13 @@ mod roadmap_cheating;
 #[cfg(test)]
 mod roadmap_commands;
 #[cfg(test)]
+mod roadmap_finalize;
+#[cfg(test)]
+mod roadmap_gate;
+#[cfg(test)]
 mod roadmap_generations;
+#[cfg(test)]
+mod roadmap_kinds;
 #[cfg(test)]
 mod roadmap_messages;
 #[cfg(test)]
@@ -101,6 +109,8 @@ mod roadmap_whole;
 mod secrets;
 #[cfg(test)]
 mod sharing;
+#[cfg(test)]
+mod snapshot_command;
 #[cfg(test)]
 mod storage;
 #[cfg(test)]

@@ -12,7 +12,12 @@ use crate::roadmap_support::texts;
 #[track_caller]
 fn cheat(project: &Project, cheating: &str, mending: &str) -> Vec<(String, String)> {
     project.agent(&format!(
-        "case \"$SERIATIM_PHASE $number\" in\n'GREEN 1') {cheating} ;;\n'GREEN 2') {mending}; usual ;;\n*) usual ;;\nesac\nfinish"
+        r#"case "$SERIATIM_PHASE $number" in
+        "GREEN 1") {cheating} ;;
+        "GREEN 2") {mending}; usual ;;
+        *) usual ;;
+        esac
+        finish"#
     ));
     project.step("01-01").exits(0);
     project.assert_done(&["01-01"]);

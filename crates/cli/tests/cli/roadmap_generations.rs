@@ -5,7 +5,9 @@ use serde_json::json;
 
 use crate::phases::FOURTEEN;
 use crate::roadmap_support::Project;
+use crate::roadmap_support::SEVEN;
 use crate::roadmap_support::STATUS;
+use crate::roadmap_support::TEST;
 use crate::roadmap_support::add;
 use crate::roadmap_support::texts;
 
@@ -126,7 +128,7 @@ fn k_12_an_execution_log_with_strings_is_continued() {
     project.step("01-01").exits(0);
     let after = project.env.read(path);
     assert_only_longer(text, &after);
-    assert!(after.contains("01-01|COMMIT|EXECUTED|PASS|"), "{after}");
+    assert!(after.contains("01-01|COMMIT|EXECUTED|PASS"), "{after}");
     assert!(after.contains("FILES_MODIFIED") && after.contains("src/add.py"), "{after}");
     assert_eq!((project.count("01-01", "PREPARE"), project.count("01-01", "RED_ACCEPTANCE")), (0, 1));
     project.env.run(&["check", path]).exits(0);
@@ -174,19 +176,41 @@ fn dw_43_an_execution_log_in_json_with_three_phases_is_continued() {
     project.env.run(&["check", path]).exits(0);
 }
 
+/// K-02: eight phases and five, of which all but the last are closed, go on as what they are.
+#[test]
+fn k_02_a_checkpoint_with_eight_or_five_phases_is_continued_with_its_own_list() {
+    let eight = [&SEVEN[..6], &["REFACTOR_L4", "COMMIT"]].concat();
+    let five = [&SEVEN[..4], &["COMMIT"]].concat();
+    for (names, closed, calls) in [(eight, 6, vec!["01-01 REFACTOR_L4"]), (five, 4, vec![])] {
+        let project = Project::single();
+        let state = json!({"execution_status": {
+            "schema_version": "1.0", "project_id": "calc", "current": {"step_id": "01-01"}, "completed_steps": [],
+            "step_checkpoint": {"step_id": "01-01", "phases": phases(&names, closed, "COMPLETED")},
+        }});
+        project.with(STATUS, &format!("{state:#}\n"));
+        project.with("src/add.py", "RESULT = 5\n").with("tests/test_add.py", TEST);
+        project.env.run(&["check", STATUS]).exits(0);
+        project.step("01-01").exits(0);
+        assert_eq!(project.calls(), calls);
+        let after = project.checkpoint("01-01");
+        let kept: Vec<&str> =
+            after["phases"].as_array().unwrap().iter().filter_map(|p| p["phase_name"].as_str()).collect();
+        assert_eq!(kept, names);
+        assert_eq!(project.phase("01-01", "PREPARE")["house_field"], json!({"kept": 0}));
+        project.assert_done(&["01-01"]);
+    }
+}
+
 /// K-01 and DW-57: the list of a roadmap is the list of its steps, whatever the versions say.
 #[test]
 fn dw_57_without_any_list_a_step_has_the_seven_phases_in_order() {
     let project = Project::single();
     project.step("01-01").exits(0);
     let checkpoint = project.checkpoint("01-01");
-    for (index, (phase, name)) in
-        checkpoint["phases"].as_array().unwrap().iter().zip(crate::roadmap_support::SEVEN).enumerate()
-    {
+    for (index, (phase, name)) in checkpoint["phases"].as_array().unwrap().iter().zip(SEVEN).enumerate() {
         assert_eq!((&phase["phase_index"], &phase["phase_name"]), (&index.into(), &name.into()));
     }
-    let calls: Vec<String> =
-        crate::roadmap_support::SEVEN[..6].iter().map(|name| format!("01-01 {name}")).collect();
+    let calls: Vec<String> = SEVEN[..6].iter().map(|name| format!("01-01 {name}")).collect();
     assert_eq!(project.calls(), calls);
 }
 

@@ -139,7 +139,9 @@ fn two_steps_that_touch_one_line_are_a_question_and_a_person_can_resolve_it() {
 fn a_step_in_conflict_can_be_done_again_on_top_of_what_is_there() {
     let project = conflicting();
     project.agent(
-        r#"usual; [ "$SERIATIM_STEP $SERIATIM_PHASE" != "01-02 GREEN" ] || echo "ALL = ['add', 'sub']" >src/list.py; finish"#,
+        r#"usual
+        [ "$SERIATIM_STEP $SERIATIM_PHASE" != "01-02 GREEN" ] || echo "ALL = ['add', 'sub']" >src/list.py
+        finish"#,
     );
     project.resume(&[("conflict", "rework", "")]).exits(0);
     assert_eq!(project.env.read("src/list.py"), "ALL = ['add', 'sub']\n");
@@ -147,7 +149,9 @@ fn a_step_in_conflict_can_be_done_again_on_top_of_what_is_there() {
     let history = project.phase("01-02", "GREEN")["history"].clone();
     assert_eq!(history.as_array().unwrap().len(), 1, "{history:#}");
     project.assert_done(&["01-01", "01-02"]);
-    assert_nothing_left(&project);
+    // The working tree is gone; what was done in it is not thrown away.
+    assert_eq!(project.git(&["worktree", "list"]).lines().count(), 1);
+    assert_eq!(project.git(&["show", "seriatim/calc/01-02:src/list.py"]), "ALL = ['sub']\n");
 }
 
 #[test]

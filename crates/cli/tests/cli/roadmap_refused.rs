@@ -60,8 +60,10 @@ fn e_54_red_by_an_import_error_or_a_syntax_error_is_refused_and_the_agent_hears_
 /// A step whose test passes before there is any code, three times over.
 fn stays_green(answers: &[(&str, &str, &str)]) -> (Project, crate::support::Output) {
     let project = Project::short();
-    project.agent(r#"[ "$SERIATIM_PHASE $number" = "RED 4" ] && echo 'RESULT = 0' >"$code" || { write_code 5; write_test; }
-        finish"#);
+    project.agent(
+        r#"if [ "$SERIATIM_PHASE $number" = "RED 4" ]; then write_code 0; else write_code 5; write_test; fi
+        finish"#,
+    );
     let output = project.step_answering("01-01", answers);
     (project, output)
 }
@@ -250,10 +252,14 @@ fn dw_64_a_review_with_open_findings_or_an_unmet_criterion_is_not_over() {
     let project = Project::of("tdd_phases: [RED, GREEN, REVIEW, COMMIT]\n", &[add()]);
     project.agent(
         r#"usual
-        finding() { echo "{\"review\": {\"findings\": [{\"severity\": \"high\", \"title\": \"A secret in the code\", \"file\": \"src/add.py\", \"line\": 1, \"resolved\": $1}]}}"; }
+        finding() {
+            printf '{"review": {"findings": [{"severity": "high", "title": "A secret in the code", %s}]}}' \
+                "\"file\": \"src/add.py\", \"line\": 1, \"resolved\": $1"
+        }
+        unmet='{"criterion": "add of two numbers is right", "met": false, "reason": "only for 5"}'
         case "$SERIATIM_PHASE $number" in
         "REVIEW 1") finish "$(finding false)" ;;
-        "REVIEW 2") report '{"status": "done", "summary": "", "criteria": [{"criterion": "add of two numbers is right", "met": false, "reason": "only for 5"}]}' ;;
+        "REVIEW 2") report "{\"status\": \"done\", \"criteria\": [$unmet]}" ;;
         "REVIEW 3") finish "$(finding true)" ;;
         *) finish ;;
         esac"#,

@@ -1,4 +1,4 @@
-//! The engine dies in the middle of a step, or the step fails: what was closed stays closed, and nothing is forgotten.
+//! The engine dies in the middle of a step, or the step fails: what was closed stays closed, and all is remembered.
 
 use serde_json::Value;
 
@@ -49,7 +49,8 @@ fn dw_39_kill_9_in_each_phase_and_each_time_the_step_goes_on_where_it_was() {
 fn kill_9_while_a_gate_runs_asks_the_gate_again_and_not_the_agent() {
     let project = Project::short();
     let gate = "[gates.acceptance]\ncommand = [\"sh\", \"gate.sh\"]\n";
-    project.configure(gate).with("gate.sh", "[ -f .git/seen ] || { touch .git/seen; echo $$ >.git/began; read x <.git/hold; }\nexec sh check.sh\n");
+    let hold = "[ -f .git/seen ] || { touch .git/seen; echo $$ >.git/began; read x <.git/hold; }\n";
+    project.configure(gate).with("gate.sh", &format!("{hold}exec sh check.sh\n"));
     let (mut began, _hold) = (project.env.fifo(".git/began"), project.env.fifo(".git/hold"));
     let engine = project.start_step("01-01");
     let gate = began.process(&engine);

@@ -3,7 +3,9 @@
 use serde_json::json;
 
 use crate::roadmap_support::Project;
+use crate::roadmap_support::SHORT;
 use crate::roadmap_support::STATUS;
+use crate::roadmap_support::add;
 use crate::support::Output;
 
 /// A step that is done, and its three commits.
@@ -127,4 +129,30 @@ fn dw_74_commits_of_others_on_top_and_unfinished_work_are_left_alone() {
     assert_eq!((env.read(STATUS), project.subjects()), (before, Project::commits_of("01-01")));
     env.run(&["run", "step", "@software-crafter", "calc", "01-02", "--attach", "--no-input"]).exits(3);
     roll_back(&project, &[]).exits(4).says("this work is unfinished");
+    env.run(&["cancel", &env.newest()]).exits(0);
+    roll_back(&project, &["01-01", "--revert"]).exits(0);
+    assert_eq!((env.read("notes.txt").as_str(), standing(&project).0.as_str()), ("mine\n", "IN_PROGRESS"));
+}
+
+#[test]
+fn dw_74_what_was_cut_off_half_way_is_brought_to_its_end() {
+    let project = Project::of(SHORT, &[add()]);
+    let env = &project.env;
+    project.step("01-01").exits(0);
+    let lock = ".git/index.lock";
+    env.file(lock, "");
+    roll_back(&project, &[]).exits(1).says("was not undone").says("run the same command again");
+    assert_eq!(project.subjects().len(), 2);
+    std::fs::remove_file(env.path(lock)).unwrap();
+    // What the user has staged of other files stays staged.
+    env.file("mine.txt", "staged\n");
+    project.git(&["add", "mine.txt"]);
+    env.file("mine.txt", "staged, and more\n");
+    roll_back(&project, &[]).exits(0).says("no phase has to be opened again");
+    assert_eq!(project.subjects(), ["feat(01-01): GREEN"]);
+    assert_eq!(project.git(&["show", ":mine.txt"]), "staged\n");
+    assert_eq!(project.phase("01-01", "COMMIT")["history"].as_array().map(Vec::len), Some(1));
+    project.step("01-01").exits(0);
+    assert_eq!(project.git(&["show", ":mine.txt"]), "staged\n");
+    project.assert_done_beside(&["01-01"]);
 }

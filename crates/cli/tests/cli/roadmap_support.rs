@@ -25,6 +25,9 @@ pub(crate) const SEVEN: [&str; 7] =
 /// The shortest list of phases, for tests to which the others make no difference.
 pub(crate) const SHORT: &str = "tdd_phases: [RED, GREEN, COMMIT]\n";
 
+/// The test of the first step, for projects in which it is there already.
+pub(crate) const TEST: &str = "from src.add import RESULT\n\n\ndef test_add():\n    assertEqual(RESULT, 5)\n";
+
 /// One step of the roadmap.
 #[derive(Clone, Debug)]
 pub(crate) struct Step {
@@ -317,7 +320,7 @@ impl Project {
     }
 }
 
-/// The end of an audit trail or a list of numbers as text, for comparisons.
+/// A list of texts, for comparisons.
 pub(crate) fn texts(values: &Value) -> Vec<String> {
     let list = values.as_array().map(Vec::as_slice).unwrap_or_default();
     list.iter().map(|value| value.as_str().map_or_else(|| value.to_string(), str::to_owned)).collect()

@@ -54,3 +54,61 @@ fn oc_116_what_cannot_be_used_runs_nothing() {
     let ran = env.run(&["gates", "--config", "late.yaml", "--stage", "implementation"]).exits(1);
     assert!(ran.stdout.contains("[FAIL] one (not finished within 1 s)"), "{}", ran.stdout);
 }
+
+// OC-123: what is kept says for which stage it was made and when, and holds no secret.
+#[test]
+fn oc_123_evidence_is_stamped_with_the_stage() {
+    let env = Env::new().variable("API_TOKEN", "wholly-secret-value");
+    env.file("lifecycle-stage.yaml", CONFIG.replace("echo fine", "echo fine wholly-secret-value"));
+    let ran = env.run(&["gates", "--evidence", "proof/gates.log"]).exits(1);
+    let kept = env.read("proof/gates.log");
+    let printed = ran.stdout.replace("wholly-secret-value", "[REDACTED]");
+    assert!(kept.starts_with(&printed), "{kept}");
+    let stamp = kept.lines().last().unwrap();
+    assert!(stamp.starts_with("Recorded (UTC): 20") && stamp.ends_with("Z, for stage planning"), "{stamp}");
+    env.run(&["gates", "--stage", "implementation", "--evidence", "proof/gates.log"]).exits(0);
+    assert!(env.read("proof/gates.log").ends_with(", for stage implementation\n"));
+    env.file("blocked", "");
+    env.run(&["gates", "--stage", "implementation", "--evidence", "blocked/gates.log"])
+        .exits(2)
+        .says("the evidence cannot be written");
+    let late = CONFIG.replace("[sh, -c, echo fine]", "[sh, -c, sleep 60]\n    timeout: 1s");
+    env.file("late.yaml", late);
+    env.run(&["gates", "--config", "late.yaml", "--stage", "implementation", "--evidence", "late.log"])
+        .exits(1);
+    assert!(
+        env.read("late.log").contains("[FAIL] one (not finished within 1 s)"),
+        "{}",
+        env.read("late.log")
+    );
+}
+
+// OC-122: a stage is changed by a commit. Until then the change is named, and the exit codes are as ever.
+#[test]
+fn oc_122_an_uncommitted_stage_is_not_valid_yet() {
+    let env = Env::new();
+    env.file("lifecycle-stage.yaml", CONFIG);
+    let quiet = |output: crate::support::Output| assert_eq!(output.stderr, "", "{}", output.snapshot());
+    quiet(env.run(&["gates"]).exits(1));
+    assert_eq!(env.json(&["gates"]).0["committed"], serde_json::Value::Null);
+
+    env.git(&["init", "-q"]);
+    env.run(&["gates"]).exits(1).says("lifecycle-stage.yaml is not committed");
+    env.git(&["add", "lifecycle-stage.yaml"]);
+    env.git(&["commit", "-q", "-m", "stages"]);
+    quiet(env.run(&["gates"]).exits(1));
+    assert_eq!(env.json(&["gates"]).0["committed"], true);
+
+    let forward = CONFIG.replace("current_stage: planning", "current_stage: implementation");
+    env.file("lifecycle-stage.yaml", &forward);
+    let said = env.run(&["gates"]).exits(0).says("Lifecycle stage: implementation");
+    let words = "the stage `implementation` is not valid yet: the committed stage is `planning`";
+    assert!(said.stderr.contains(words), "{}", said.snapshot());
+    assert_eq!(env.json(&["gates"]).0["committed"], false);
+    env.run(&["gates", "--list"]).exits(0).says(words);
+    env.git(&["commit", "-q", "-a", "-m", "forward"]);
+    quiet(env.run(&["gates"]).exits(0));
+
+    env.file("lifecycle-stage.yaml", forward.replace("[sh, -c, echo fine]", "[true]"));
+    env.run(&["gates"]).exits(0).says("lifecycle-stage.yaml differs from its committed version");
+}

@@ -74,7 +74,7 @@ pub enum Probe {
 pub struct Judgement {
     pub point: String,
     pub compliant: bool,
-    /// What was seen; where it is not compliant, what was expected instead.
+    /// What was seen; where it is not compliant, only what was not as it should be.
     pub seen: String,
 }
 
@@ -85,32 +85,38 @@ pub struct Conformance {
 }
 
 impl Conformance {
-    /// Whether every point was judged and holds. A point that nobody judged does not.
+    /// Whether every point of the contract was judged and holds. A point that nobody judged does not.
     pub fn compliant(&self) -> bool {
-        POINTS.iter().all(|point| self.judgement(point.id).is_some_and(|judgement| judgement.compliant))
+        POINTS.iter().all(|point| self.holds(point))
+    }
+
+    /// Whether one point was judged and holds.
+    pub fn holds(&self, point: &Point) -> bool {
+        self.judgement(point.id).is_some_and(|judgement| judgement.compliant)
     }
 
     pub fn judgement(&self, id: &str) -> Option<&Judgement> {
         self.judgements.iter().find(|judgement| judgement.point == id)
     }
 
-    /// Point by point, in the order of the checklist, with a last line for all of them.
-    pub fn in_words(&self) -> String {
+    /// These points, one by one, with what was seen and, where that is not compliant, what was expected; the last line is
+    /// about all of them.
+    pub fn in_words(&self, points: &[&Point]) -> String {
         let mut lines = vec![];
-        let mut failed = 0;
-        for point in &POINTS {
-            let (mark, seen) = match self.judgement(point.id) {
-                Some(judgement) if judgement.compliant => ("PASS", String::new()),
-                Some(judgement) => ("FAIL", format!(": {}", judgement.seen)),
-                None => ("FAIL", ": it was not judged".to_owned()),
-            };
-            failed += u32::from(mark == "FAIL");
-            lines.push(format!("[{mark}] {} {}{seen}", point.id, point.text));
+        for point in points {
+            let holds = self.holds(point);
+            let mark = if holds { "PASS" } else { "FAIL" };
+            let seen =
+                self.judgement(point.id).map_or("it was not judged", |judgement| judgement.seen.as_str());
+            lines.push(format!("[{mark}] {} ({}): {}", point.id, point.requirement, point.text));
+            lines.push(format!("       seen: {seen}"));
+            if !holds {
+                lines.push(format!("       expected: {}", point.judged));
+            }
         }
-        lines.push(match failed {
-            0 => format!("Compliant: all {} points hold", POINTS.len()),
-            failed => format!("Not compliant: {failed} of {} points do not hold", POINTS.len()),
-        });
+        let held = points.iter().filter(|point| self.holds(point)).count();
+        let word = if held == points.len() { "COMPLIANT" } else { "NOT COMPLIANT" };
+        lines.push(format!("{word} ({held} of {})", points.len()));
         lines.join("\n")
     }
 }

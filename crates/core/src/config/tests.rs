@@ -81,6 +81,7 @@ const WHOLE: &str = r#"
 fn every_field_is_read() {
     let config = good(WHOLE);
     let default = Agent {
+        has_timeout: true,
         kind: Kind::Command { argv: vec!["python3".into(), "agent.py".into()] },
         timeout_ms: 45 * 60_000,
         grace_ms: 10_000,

@@ -216,15 +216,23 @@ fn marker(inner: &str, place: Place) -> Option<Found> {
     }
     let (written, value) = words.split_once(':').unwrap_or((words, ""));
     let (name, value) = (written.trim(), value.trim());
-    let exact = Marker::named(name).filter(|_| inner == format!(" {name}: {value} ") && !value.is_empty());
-    let folded = name.to_ascii_uppercase().replace(['_', ' '], "-");
-    let reading = if let Some(marker) = exact {
-        Reading::Exact(marker)
-    } else if let Some(marker) = Marker::named(&folded).filter(|_| !value.is_empty()) {
-        Reading::Loose(marker)
-    } else {
-        let meant = closest(&folded, Marker::ALL.map(Marker::name)).and_then(Marker::named);
-        meant.map_or(Reading::Unknown, Reading::Misspelt)
-    };
+    let exact = Marker::named(name).filter(|_| !value.is_empty() && is_exact(inner, name, value));
+    let reading = exact.map_or_else(|| guessed(name, value), Reading::Exact);
     Some(Found { reading, value: value.to_owned(), written: name.to_owned(), place })
+}
+
+/// Whether a comment is ` NAME: value ` to the letter.
+fn is_exact(inner: &str, name: &str, value: &str) -> bool {
+    let rest = inner.strip_prefix(' ').and_then(|rest| rest.strip_prefix(name));
+    rest.and_then(|rest| rest.strip_prefix(": ")).and_then(|rest| rest.strip_suffix(' ')) == Some(value)
+}
+
+/// What a marker that is not written to the letter was meant to be.
+fn guessed(name: &str, value: &str) -> Reading {
+    let folded = name.to_ascii_uppercase().replace(['_', ' '], "-");
+    if let Some(marker) = Marker::named(&folded).filter(|_| !value.is_empty()) {
+        return Reading::Loose(marker);
+    }
+    let meant = closest(&folded, Marker::ALL.map(Marker::name)).and_then(Marker::named);
+    meant.map_or(Reading::Unknown, Reading::Misspelt)
 }

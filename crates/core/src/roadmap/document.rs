@@ -241,6 +241,20 @@ pub fn new_status(project_id: &str, now: Utc) -> String {
     }}))
 }
 
+/// A new state file for a step, in the form that its name asks for: one of its own, or one for all steps.
+pub fn new_for(path: &str, project_id: &str, step: &str, now: Utc) -> String {
+    if !path.to_ascii_lowercase().ends_with(".json") {
+        return new_status(project_id, now);
+    }
+    let file = serde_json::json!({
+        "task_id": step,
+        "project_id": project_id,
+        "state": {"status": "TODO", "assigned_to": null, "started_at": null, "completed_at": null},
+        "tdd_cycle": {"phase_execution_log": []},
+    });
+    format!("{file:#}\n")
+}
+
 /// Tells the kinds apart by their keys.
 fn shape(root: &Node) -> Shape {
     let has = |key: &str| root.get(key).is_some();

@@ -5,6 +5,7 @@
 
 mod memory;
 
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::fs::OpenOptions;
 use std::io::Write;
@@ -47,6 +48,8 @@ const FINISHED: &str = "finished:";
 
 pub struct Book {
     store: Store,
+    /// The open steps as they were last read, until anybody writes.
+    steps: RefCell<Option<Vec<OpenStep>>>,
 }
 
 /// How far an audit file was written.
@@ -82,13 +85,23 @@ struct Outside {
 impl Book {
     /// Opens the book for a process that lives for a moment.
     pub fn open(project: &Project, redactor: Redactor) -> Result<Book, GuardError> {
-        Ok(Book { store: Store::open_for_hook(&project.state_dir(), redactor)? })
+        let store = Store::open_for_hook(&project.state_dir(), redactor)?;
+        Ok(Book { store, steps: RefCell::default() })
     }
 
-    /// The steps that are open.
+    /// The steps that are open. One hook asks for them several times, and hardly ever has anybody written in between.
     pub fn steps(&self) -> Result<Vec<OpenStep>, GuardError> {
+        let mut known = self.steps.borrow_mut();
+        if self.store.changed()? {
+            *known = None;
+        }
+        if let Some(steps) = &*known {
+            return Ok(steps.clone());
+        }
         let Some(book) = self.store.book(FLOW)? else { return Ok(vec![]) };
-        Ok(read_steps(self.store.memos(book, step::PREFIX)?))
+        let steps = read_steps(self.store.memos(book, step::PREFIX)?);
+        *known = Some(steps.clone());
+        Ok(steps)
     }
 
     /// The steps that a passed gate has closed.
@@ -114,6 +127,7 @@ impl Book {
             at: now,
         };
         let mut trouble = Ok(());
+        self.steps.take();
         let written = self.store.write_book(
             &new,
             |page| {

@@ -69,7 +69,7 @@ pub(super) fn open(hands: &Hands, tree: &str, branch: &str, base: &str) -> Resul
         return Ok(());
     }
     git.remove_worktree(&place).map_err(failure)?;
-    git.delete_branch(branch).map_err(failure)?;
+    git.put_aside(branch).map_err(failure)?;
     git.add_worktree(&place, Some(branch), base).map_err(failure)
 }
 

@@ -41,15 +41,19 @@ impl Course {
         }
     }
 
-    pub(super) async fn call(&self, cx: &Cx, duty: &Duty, guide: &RoleGuide, turn: &Turn) -> Done<Report> {
-        let prompt = brief::prompt(&Material {
+    /// What a role is told.
+    pub(super) fn prompt(&self, duty: &Duty, guide: &RoleGuide, turn: &Turn) -> String {
+        brief::prompt(&Material {
             action: &self.action,
             duty,
             guide: &guide.body,
             contract: &self.contract,
             inputs: &self.inputs,
             feedback: &turn.feedback,
-        });
+        })
+    }
+
+    pub(super) async fn call(&self, cx: &Cx, duty: &Duty, prompt: String, turn: &Turn) -> Done<Report> {
         let agents = match &turn.agent {
             Some(agent) => vec![agent.clone()],
             None => vec![duty.role.clone()],

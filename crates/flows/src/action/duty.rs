@@ -138,7 +138,8 @@ impl Course {
         if !by_hand {
             shift.turn.attempt += 1;
             shift.did.calls += 1;
-            let called = self.call(cx, duty, &guide, &shift.turn).await;
+            shift.given = self.prompt(duty, &guide, &shift.turn);
+            let called = self.call(cx, duty, shift.given.clone(), &shift.turn).await;
             let report = called.map_err(tried_again)?;
             self.hear(shift, &report)?;
         }

@@ -6,6 +6,7 @@ use serde_json::json;
 use seriatim_core::action::paths;
 use seriatim_core::action::pii;
 use seriatim_core::action::trouble;
+use seriatim_core::action::trouble::Impacted;
 use seriatim_core::action::trouble::Trouble;
 use seriatim_core::failure::Failure;
 use seriatim_core::redact::Redactor;
@@ -34,6 +35,15 @@ pub(super) enum Decided {
     TakeAsItIs,
 }
 
+/// The files that a failure concerns: those with something wrong in them, else all that the role owes.
+fn impacted(shift: &Shift<'_>) -> Vec<Impacted> {
+    if !shift.artifacts.is_empty() {
+        return shift.artifacts.clone();
+    }
+    let owed = |path: &String| Impacted { path: path.clone(), note: "not finished".to_owned() };
+    shift.duty.writes.iter().map(owed).collect()
+}
+
 impl Course {
     fn trouble(&self, shift: &Shift<'_>, failure: Failure, failed_at: seriatim_core::time::Utc) -> Trouble {
         Trouble {
@@ -45,7 +55,7 @@ impl Course {
             duration_ms: failed_at.since_ms(shift.began),
             failed_at,
             failure,
-            artifacts: shift.artifacts.clone(),
+            artifacts: impacted(shift),
             tried: shift.tried.clone(),
             optional: shift.duty.optional,
             different_agent: self.start.fallbacks.get(&shift.duty.role).cloned(),

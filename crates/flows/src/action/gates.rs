@@ -79,12 +79,12 @@ impl Course {
                         return Err(leave);
                     }
                 }
+                Decision::Fix => {
+                    self.mend_once(cx, stage.number).await?;
+                    self.checks_again(cx, stage, gate).await?;
+                }
                 _ => {
-                    let heard = match decision {
-                        Decision::Fix => vec![],
-                        _ => vec![approval::feedback(&words)],
-                    };
-                    self.rework(cx, stage.number, &heard).await?;
+                    self.rework(cx, stage.number, &[approval::feedback(&words)]).await?;
                     self.checks_again(cx, stage, gate).await?;
                     self.mend(cx, stage.number).await?;
                 }

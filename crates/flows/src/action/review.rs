@@ -20,27 +20,35 @@ impl Course {
     /// pass (OC-58).
     pub(super) async fn mend(&mut self, cx: &Cx, stage: u32) -> Result<(), Leave> {
         for _ in 0..MENDS_MAX {
-            let Verdict::Blocked { critical } = severity::judge(&self.concerns) else { return Ok(()) };
-            let mut menders: Vec<Duty> = vec![];
-            for concern in &critical {
-                for duty in self.action.menders(&concern.file, stage) {
-                    if !menders.iter().any(|known| known.role == duty.role) {
-                        menders.push(duty.clone());
-                    }
-                }
-            }
-            if menders.is_empty() {
+            if !self.mend_once(cx, stage).await? {
                 return Ok(());
             }
-            let names: Vec<String> = menders.iter().map(Duty::title).collect();
-            cx.record(&json!({"fact": "blocked", "text": severity::block_text(&critical, &names)}));
-            let at = cx.now().await;
-            self.put_decision(cx, "security", "blocked", at, "engine", &severity::counted(&critical));
-            self.work_on(cx, stage, &menders, Scene::Gate, &severity::feedback(&critical)).await?;
-            let reviewers: Vec<Duty> = self.reviewers(stage);
-            self.work_on(cx, stage, &reviewers, Scene::Gate, &[]).await?;
         }
         Ok(())
+    }
+
+    /// One round of mending. False where nothing is critical, or nobody could mend it.
+    pub(super) async fn mend_once(&mut self, cx: &Cx, stage: u32) -> Result<bool, Leave> {
+        let Verdict::Blocked { critical } = severity::judge(&self.concerns) else { return Ok(false) };
+        let mut menders: Vec<Duty> = vec![];
+        for concern in &critical {
+            for duty in self.action.menders(&concern.file, stage) {
+                if !menders.iter().any(|known| known.role == duty.role) {
+                    menders.push(duty.clone());
+                }
+            }
+        }
+        if menders.is_empty() {
+            return Ok(false);
+        }
+        let names: Vec<String> = menders.iter().map(Duty::title).collect();
+        cx.record(&json!({"fact": "blocked", "text": severity::block_text(&critical, &names)}));
+        let at = cx.now().await;
+        self.put_decision(cx, "security", "blocked", at, "engine", &severity::counted(&critical));
+        self.work_on(cx, stage, &menders, Scene::Gate, &severity::feedback(&critical)).await?;
+        let reviewers: Vec<Duty> = self.reviewers(stage);
+        self.work_on(cx, stage, &reviewers, Scene::Gate, &[]).await?;
+        Ok(true)
     }
 
     /// The reviewers up to a stage whose findings count.

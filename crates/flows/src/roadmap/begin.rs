@@ -20,6 +20,7 @@ use seriatim_core::roadmap::result;
 use seriatim_core::roadmap::state::PhaseStatus;
 use seriatim_core::roadmap::state::StepStatus;
 use seriatim_core::roadmap::verdict;
+use seriatim_core::time::Utc;
 
 use super::people;
 use super::project::Project;
@@ -149,7 +150,11 @@ impl Work<'_> {
             let recovered = verdict::crash(&self.state, now);
             self.take(Ok((recovered.state, recovered.events)), now)?;
         }
+        if self.memory.beside {
+            self.leave_branch(now)?;
+        }
         self.find_base(cx).await?;
+        self.memory.beside = self.place.is_beside();
         self.state.assigned_to = Some(self.agent.clone());
         let presets = self.step.presets(&self.schema);
         for (phase, reason) in presets {
@@ -163,6 +168,16 @@ impl Work<'_> {
         self.unsaid.push(event.with("command", "run step"));
         self.record.insert("state".to_owned(), result::begun(&self.agent, now));
         self.save(cx).await
+    }
+
+    /// What an earlier run did on a branch of its own did not come home: the step begins anew, and the branch stays.
+    fn leave_branch(&mut self, now: Utc) -> Result<(), Stop> {
+        self.memory = Memory::default();
+        let first = self.state.phases.iter().find(|phase| phase.status == PhaseStatus::Done);
+        let Some(first) = first.map(|phase| phase.name.clone()) else { return Ok(()) };
+        let note = Some("Its work before is on a branch that did not come home".to_owned());
+        let reopen = Change { by: By::Engine, note, ..Change::new(Act::Reopen, &first) };
+        self.take(change::change(&self.state, &self.schema, &reopen, now), now)
     }
 
     /// Begins the step anew in the workspace, as if nothing had been done; what was done is in the history.

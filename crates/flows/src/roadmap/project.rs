@@ -64,14 +64,14 @@ impl Project {
         let path = self.start.state_of(step);
         let text = match cx.read(&path).await {
             Ok(text) => text.text,
-            Err(_) => self.new_state(cx, &path).await,
+            Err(_) => self.new_state(cx, &path, step).await,
         };
         StateFile::read(&path, &text, &self.own)
     }
 
-    async fn new_state(&self, cx: &Cx, path: &str) -> String {
+    async fn new_state(&self, cx: &Cx, path: &str, step: &str) -> String {
         let now = cx.now().await;
-        let text = document::new_status(&self.start.project, now);
+        let text = document::new_for(path, &self.start.project, step, now);
         let file = WriteFile {
             path: path.to_owned(),
             text: text.clone(),

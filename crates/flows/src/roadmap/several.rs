@@ -14,6 +14,7 @@ use super::finalize;
 use super::home;
 use super::people;
 use super::project::Project;
+use super::work::Memory;
 use super::work::Place;
 use super::work::StepEnd;
 use super::work::Stop;
@@ -99,7 +100,11 @@ async fn carry_out(cx: &Cx, project: &Project, steps: Vec<&Step>) -> Vec<StepEnd
     let stand: Option<Stand> = cx.git(GitCall::Stand { tree: String::new() }).await.ok();
     let head = stand.and_then(|stand| stand.head);
     match head {
-        Some(head) if limit > 1 && steps.len() > 1 => side_by_side(cx, project, steps, limit, &head).await,
+        Some(head) if limit > 1 && steps.len() > 1 => {
+            let (mut ends, fresh) = begun_here(cx, project, steps).await;
+            ends.extend(side_by_side(cx, project, fresh, limit, &head).await);
+            ends
+        }
         _ => {
             let mut ends = vec![];
             for step in steps {
@@ -108,6 +113,21 @@ async fn carry_out(cx: &Cx, project: &Project, steps: Vec<&Step>) -> Vec<StepEnd
             ends
         }
     }
+}
+
+/// Steps that were begun in the workspace are carried on there, since their work lies there; the others are left.
+async fn begun_here<'s>(cx: &Cx, project: &Project, steps: Vec<&'s Step>) -> (Vec<StepEnd>, Vec<&'s Step>) {
+    let (mut ends, mut fresh) = (vec![], vec![]);
+    for step in steps {
+        let memory = cx.recall(&project.start.state_of(&step.id), &step.id).await;
+        let memory: Memory = serde_json::from_value(memory).unwrap_or_default();
+        if memory.base_tree.is_empty() || memory.beside {
+            fresh.push(step);
+        } else {
+            ends.push(in_place(cx, project, &step.id).await);
+        }
+    }
+    (ends, fresh)
 }
 
 /// Each step in a working tree of its own; then home in the order of the roadmap.

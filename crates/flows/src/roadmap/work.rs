@@ -64,6 +64,8 @@ pub(super) struct Memory {
     pub(super) coverage: Option<String>,
     /// Lines that GREEN added.
     pub(super) green_lines: u64,
+    /// It was carried out in a working tree of its own, so that its work is on a branch.
+    pub(super) beside: bool,
     /// Commits made so far.
     pub(super) commits: Vec<Value>,
 }

@@ -1,5 +1,6 @@
 //! What needs a hand on the connection itself: a full disk, and a reader who will not go.
 
+use std::path::Path;
 use std::time::Duration;
 
 use rusqlite::Connection;
@@ -8,6 +9,7 @@ use seriatim_core::redact::Redactor;
 use seriatim_core::time::Utc;
 use tempfile::TempDir;
 
+use super::LOG_PAGES_MAX;
 use super::Store;
 use crate::Append;
 use crate::Clean;
@@ -19,6 +21,8 @@ use crate::Kind;
 use crate::Lease;
 use crate::NewEntry;
 use crate::NewRun;
+use crate::Page;
+use crate::Tip;
 
 fn fact(store: &Store, len: usize) -> NewEntry {
     let body = store.clean(vec![b'x'; len]);
@@ -88,4 +92,58 @@ fn what_was_refused_for_a_reason_of_ours_leaves_the_connection_as_it_is() {
     assert!(matches!(store.create(vec![(again, vec![])], &holder), Err(Error::NameTaken { .. })));
     assert!(!store.in_doubt);
     assert!(store.conn.is_autocommit());
+}
+
+/// What a hook does to a store: it comes, adds to a book, and goes.
+fn visit(dir: &Path) -> Tip {
+    let mut store = Store::open_for_hook(dir, Redactor::new(&[], &[]).unwrap()).unwrap();
+    let book = NewRun {
+        name: "book".into(),
+        flow: "book".into(),
+        flow_version: 1,
+        title: String::new(),
+        subject: String::new(),
+        at: Utc(0),
+    };
+    let entry = fact(&store, 100);
+    let add = |page: &mut Page<'_>| page.add(entry).map(|_| page.tip());
+    store.write_book(&book, add, |_| {}).unwrap().unwrap()
+}
+
+fn log_bytes(dir: &Path) -> u64 {
+    dir.join("journal.db-wal").metadata().unwrap().len()
+}
+
+#[test]
+fn the_log_that_hooks_leave_is_used_again_and_stays_short() {
+    let dir = TempDir::new().unwrap();
+    let longest = (0..100).map(|_| {
+        visit(dir.path());
+        log_bytes(dir.path())
+    });
+    let longest = longest.max().unwrap();
+    // A commit is a few pages, and each has a short header.
+    assert!(longest < 2 * LOG_PAGES_MAX as u64 * 4_120, "{longest}");
+    assert_eq!(log_bytes(dir.path()), longest, "a log is written over, not cut");
+    assert_eq!(visit(dir.path()).entries, 101);
+}
+
+#[test]
+fn a_reader_who_will_not_go_keeps_no_hook_from_writing() {
+    let dir = TempDir::new().unwrap();
+    visit(dir.path());
+    let reader = Connection::open(dir.path().join("journal.db")).unwrap();
+    reader.execute_batch("BEGIN; SELECT * FROM entry").unwrap();
+    for entries in 2..60 {
+        assert_eq!(visit(dir.path()).entries, entries);
+    }
+    let seen: i64 = reader.query_row("SELECT count(*) FROM entry", [], |row| row.get(0)).unwrap();
+    assert_eq!(seen, 1);
+    let long = log_bytes(dir.path());
+    reader.execute_batch("COMMIT").unwrap();
+    drop(reader);
+    for _ in 0..60 {
+        visit(dir.path());
+    }
+    assert_eq!(log_bytes(dir.path()), long, "the log is begun anew once nobody reads it");
 }

@@ -37,9 +37,27 @@ fn oc_110_compliant_means_every_point_and_no_less() {
             seen: "it went on".to_owned(),
         });
         assert!(!almost.compliant(), "{}", point.id);
-        assert!(almost.in_words().contains(&format!("[FAIL] {} {}: it went on", point.id, point.text)));
     }
-    assert!(all(true).in_words().ends_with("Compliant: all 22 points hold"));
-    assert!(all(false).in_words().ends_with("Not compliant: 22 of 22 points do not hold"));
     assert!(point("rollback").is_some() && point("x").is_none());
+}
+
+#[test]
+fn oc_96_every_point_says_what_was_seen_and_where_it_fails_what_was_expected() {
+    let backoff = point("backoff").unwrap();
+    let [yes, no] = [true, false].map(|compliant| all(compliant).in_words(&[backoff]));
+    assert_eq!(
+        yes,
+        "[PASS] backoff (OC-82): Transient failures are tried again with growing pauses, three times at most\n       \
+         seen: it went on\nCOMPLIANT (1 of 1)"
+    );
+    assert_eq!(
+        no,
+        "[FAIL] backoff (OC-82): Transient failures are tried again with growing pauses, three times at most\n       \
+         seen: it went on\n       expected: The role is called three times; the second pause is at least as long as the \
+         first; then a person is asked\nNOT COMPLIANT (0 of 1)"
+    );
+    let points: Vec<&Point> = POINTS.iter().collect();
+    assert!(all(true).in_words(&points).ends_with("\nCOMPLIANT (22 of 22)"));
+    let nothing = Conformance::default().in_words(&points);
+    assert!(nothing.contains("seen: it was not judged") && nothing.ends_with("\nNOT COMPLIANT (0 of 22)"));
 }

@@ -43,7 +43,9 @@ impl Metrics {
         self.input_tokens = self.input_tokens.saturating_add(usage.input_tokens);
         self.output_tokens = self.output_tokens.saturating_add(usage.output_tokens);
         self.cost_usd += usage.cost_usd.max(0.0);
-        self.turns = self.turns.saturating_add(u64::from(usage.turns));
+        // The record has the turns of the last try of each phase, and the calls those of all tries: neither is added
+        // to the other.
+        self.turns = self.turns.max(u64::from(usage.turns));
         self
     }
 
@@ -62,6 +64,7 @@ impl Metrics {
             self.minutes_by_phase.iter().map(|(name, minutes)| (name.clone(), rounded(*minutes))).collect();
         json!({"execution_metrics": {
             "attempts": self.attempts,
+            "turn_count": self.turns,
             "total_execution_time": self.hours(),
             "tokens": {
                 "input": self.input_tokens,

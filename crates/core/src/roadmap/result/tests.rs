@@ -198,7 +198,7 @@ fn dw_72_checkpoints_come_after_their_phases_in_every_generation() {
     assert_eq!(due(Schema::of_version("5").unwrap()), ["GREEN", "COMMIT"]);
 }
 
-/// DW-90: the figures of a step.
+/// DW-90: the figures of a step; DW-41: turns are not counted twice where the calls tell them, too.
 #[test]
 fn dw_90_metrics_have_all_figures() {
     let mut state = StepState::fresh("x", "p", "01-01", Schema::usual());
@@ -209,7 +209,7 @@ fn dw_90_metrics_have_all_figures() {
         history: vec![again],
         ..PhaseRecord::new("GREEN", 3)
     };
-    let usage = Usage { input_tokens: 12_000, output_tokens: 33_000, cost_usd: 0.45, turns: 0 };
+    let usage = Usage { input_tokens: 12_000, output_tokens: 33_000, cost_usd: 0.45, turns: 12 };
     let metrics = Metrics { complexity_score: Some(7), ..Metrics::of_step(&state).with_usage(&usage) };
     assert_eq!((metrics.turns, metrics.minutes()), (12, 90.0));
     let json = metrics.to_json();
@@ -219,8 +219,8 @@ fn dw_90_metrics_have_all_figures() {
     assert_eq!(
         rest,
         json!({
-            "attempts": 2, "total_execution_time": 1.5, "tokens": {"input": 12000, "output": 33000, "total": 45000},
-            "cost_estimate": "$0.45", "complexity_score": 7, "rework_count": 1,
+            "attempts": 2, "turn_count": 12, "total_execution_time": 1.5,
+            "tokens": {"input": 12000, "output": 33000, "total": 45000}, "cost_estimate": "$0.45", "complexity_score": 7, "rework_count": 1,
         })
     );
 }

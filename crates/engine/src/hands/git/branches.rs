@@ -71,6 +71,21 @@ impl Git<'_> {
         Ok(())
     }
 
+    /// Makes a name free for a new branch: one that holds work which is nowhere else is kept under another name.
+    pub fn put_aside(&self, branch: &str) -> Result<(), GitError> {
+        let name = format!("refs/heads/{branch}");
+        let Some(tip) = self.lookup(&["rev-parse", "--verify", "--quiet", &name])? else { return Ok(()) };
+        let merged = match self.head()? {
+            Some(head) => self.is_ancestor(&tip, &head)?,
+            None => false,
+        };
+        if merged {
+            return self.delete_branch(branch);
+        }
+        let kept = format!("{branch}-{}", tip.get(..8).unwrap_or(&tip));
+        self.text(Invocation::read(&["branch", "--force", "--move", branch, &kept])).map(|_| ())
+    }
+
     /// Takes the last commit back and leaves its files as they are (DW-74). What the user has staged of other files
     /// stays staged.
     pub fn uncommit(&self, commit: &str) -> Result<(), GitError> {
@@ -80,17 +95,17 @@ impl Git<'_> {
         let paths: Vec<&str> = printed.split_terminator('\0').collect();
         let parent = format!("{commit}^");
         let has_parent = self.lookup(&["rev-parse", "--verify", "--quiet", &parent])?.is_some();
-        let (back, out): (&[&str], &[&str]) = if has_parent {
-            (&["reset", "--quiet", "--soft", &parent], &["reset", "--quiet"])
+        let (unstage, back): (&[&str], &[&str]) = if has_parent {
+            (&["reset", "--quiet", &parent], &["reset", "--quiet", "--soft", &parent])
         } else {
-            (&["update-ref", "-d", "HEAD"], &["rm", "--cached", "--quiet", "--ignore-unmatch"])
+            (&["rm", "--cached", "--quiet", "--ignore-unmatch"], &["update-ref", "-d", "HEAD"])
         };
-        self.text(Invocation::read(back))?;
-        if paths.is_empty() {
-            return Ok(());
+        // The index first: while another git holds it, nothing is moved.
+        if !paths.is_empty() {
+            let unstage = [unstage, &["--pathspec-from-file=-", "--pathspec-file-nul"]].concat();
+            self.text(Invocation::read(&unstage).paths(&paths))?;
         }
-        let unstage = [out, &["--pathspec-from-file=-", "--pathspec-file-nul"]].concat();
-        self.text(Invocation::read(&unstage).paths(&paths)).map(|_| ())
+        self.text(Invocation::read(back)).map(|_| ())
     }
 
     /// Whether a commit is on any branch of a remote, as far as is known here.

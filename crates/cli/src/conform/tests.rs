@@ -1,0 +1,1 @@
+//! Tests of how the suite reads what an orchestrator did.
