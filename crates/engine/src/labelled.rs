@@ -32,7 +32,7 @@ use crate::hands::snapshot::Snapshots;
 pub const FOLDER: &str = ".snapshots";
 /// The record of restorations, in that folder: one JSON document on each line.
 pub const RESTORES: &str = "restores.jsonl";
-/// What the run of a snapshot left behind when it ended, in the folder of the snapshot.
+/// What the last action left behind when it ended, in that folder.
 pub const SEAL: &str = "sealed.json";
 /// In no snapshot and in no restoration: what is on record stays on record, and nobody's history is rewritten.
 pub const APART: [&str; 6] =
@@ -185,9 +185,10 @@ impl<'f> Labelled<'f> {
         self.restorations().into_iter().rev().find(|one| one.undo == id).map(|one| one.snapshot)
     }
 
+    /// What the action of a snapshot left behind. About earlier actions than the last one nothing is known.
     fn sealed(&self, id: &str) -> Option<Sealed> {
-        let seal = self.files.read(&self.all.beside(id).join(SEAL), RECORD_BYTES_MAX).ok()?;
-        serde_json::from_slice(&seal.bytes).ok()
+        let seal = self.files.read(&self.all.beside(SEAL), RECORD_BYTES_MAX).ok()?;
+        serde_json::from_slice(&seal.bytes).ok().filter(|sealed: &Sealed| sealed.snapshot == id)
     }
 
     fn note(&self, restoration: &Restoration) -> Result<(), FileError> {

@@ -92,8 +92,8 @@ pub enum RollbackError {
     TooLate { commit: Seen, phase: String, first: String },
     #[error("the branch moved meanwhile; nothing was changed")]
     Moved,
-    #[error("the record of step {step} was set back, but `{}` was not undone: {error}", .commit.subject)]
-    HalfWay { step: String, commit: Seen, error: GitError },
+    #[error("the record of step {step} was set back, but `{subject}` was not undone: {error}")]
+    HalfWay { step: String, subject: String, error: Box<GitError> },
     #[error(transparent)]
     Git(#[from] GitError),
     #[error(transparent)]
@@ -153,8 +153,8 @@ impl<'p> Rollback<'p> {
             How::Revert => self.commit_undoing(plan, &note).map(Some),
         };
         undone.map_err(|error| {
-            let (step, commit) = (plan.step.clone(), plan.commit.clone());
-            RollbackError::HalfWay { step, commit, error }
+            let (step, subject) = (plan.step.clone(), plan.commit.subject.clone());
+            RollbackError::HalfWay { step, subject, error: Box::new(error) }
         })
     }
 

@@ -13,8 +13,15 @@ agent() {
 # between SCRIPT: puts a script between the orchestrator and the agent, which is `agent.sh` in the same folder.
 between() {
     printf 'here=$(dirname "$0")\n%s\n' "$1" >../between.sh
-    sed 's,/agent\.sh",/between.sh",' seriatim.toml >../spoilt.toml
-    cat ../spoilt.toml >seriatim.toml
+    cp seriatim.toml ../seriatim.toml
+    sed 's,/agent\.sh",/between.sh",' ../seriatim.toml >seriatim.toml
+}
+
+# edit SCRIPT FILE...: changes files with sed.
+edit() {
+    script=$1
+    shift
+    for file; do sed "$script" "$file" >../edited && cat ../edited >"$file"; done
 }
 
 # spoil SCRIPT: changes what it said with sed.
@@ -50,13 +57,14 @@ esac
 
 said=$("$program" "$@")
 code=$?
+[ -f ../seriatim.toml ] && cp ../seriatim.toml seriatim.toml
 
 # What is done afterwards.
 case $mode in
 everyone-again) [ "$verb" = resume ] && agent writer ;;
 takes-anything) [ "$verb" = answer ] && code=0 ;;
 half-a-rollback) [ "$verb" = resume ] && chmod 600 engine/tool.sh ;;
-names-no-files) sed -i 's/"impacted_artifacts"/"concerned"/' logs/errors/*.json ;;
+names-no-files) edit 's/"impacted_artifacts"/"concerned"/' logs/errors/*.json ;;
 no-way-out) spoil 's/"id":"cancel"/"id":"leave"/g' ;;
 gives-up) code=1 said='{"run": "x", "questions": []}' ;;
 no-logs) rm -rf logs ;;
@@ -67,7 +75,7 @@ takes-back) [ "$verb" = run ] && mv engine/guide.md ../guide.md ;;
 ships-anyway) [ "$verb" = run ] && agent shipper ;;
 no-consequences) spoil 's/"description":"[^"]*"/"description":""/g' ;;
 writes-elsewhere) mkdir -p agents/notes && echo more >agents/notes/customer.md ;;
-forgets-a-gate) sed -i '/^## tracker/,/^- Rationale/d' planning-mds/operations/evidence/*/gate-decisions.md ;;
+forgets-a-gate) edit '/^## tracker/,/^- Rationale/d' planning-mds/operations/evidence/*/gate-decisions.md ;;
 shows-no-files) spoil 's,engine/first\.md,a file,g' ;;
 esac
 printf '%s\n' "$said"

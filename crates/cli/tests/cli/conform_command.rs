@@ -1,5 +1,6 @@
 //! `conform`: this program keeps every point of the contract, and whoever breaks one is found out.
 
+use rustix::process::Signal;
 use serde_json::Value;
 use seriatim_core::action::conformance::POINTS;
 use seriatim_core::action::conformance::point;
@@ -28,7 +29,7 @@ fn fails(points: &[&str], mode: &str) -> Value {
     let env = with_broken();
     let beside = points_beside(points[0]);
     // Only those that never end are stopped, and those need not be given a minute.
-    let timeout = if mode == "hangs" { "4s" } else { "2m" };
+    let timeout = if mode == "hangs" { "2s" } else { "2m" };
     let words = ["conform", "sh", "broken.sh", mode, PROGRAM, "--timeout", timeout];
     let (document, exit) = env.json(&[&words[..], &beside].concat());
     assert_eq!(exit, Some(1), "{document:#}");
@@ -149,7 +150,7 @@ fn oc_92_an_orchestrator_that_tries_once_more() {
 #[test]
 fn oc_92_an_orchestrator_that_never_ends() {
     let document = fails(&["correction", "no-endless-retry"], "hangs");
-    let said = "`run action build --no-input --json` did not end within 4 s";
+    let said = "`run action build --no-input --json` did not end within 2 s";
     assert_eq!(seen(&document, "no-endless-retry"), said);
 }
 
@@ -221,7 +222,14 @@ fn an_orchestrator_that_dies_or_says_nothing_is_not_compliant() {
 fn a_point_that_fails_says_what_was_expected() {
     let env = with_broken();
     let words = ["conform", "--point", "next-steps", "sh", "broken.sh", "shows-no-files", PROGRAM];
-    insta::assert_snapshot!(env.run(&words).snapshot(), @"");
+    insta::assert_snapshot!(env.run(&words).snapshot(), @r#"
+    --- stdout
+    [FAIL] next-steps (OC-115): Failures name the files concerned and what to do next
+           seen: nothing that is shown names engine/first.md
+           expected: What is shown and what is logged both name the files and the next steps
+    NOT COMPLIANT (0 of 1)
+    --- exit 1
+    "#);
 }
 
 #[test]
@@ -243,11 +251,24 @@ fn a_command_that_cannot_be_run_is_no_orchestrator() {
 #[test]
 fn workspaces_are_kept_when_that_is_wanted() {
     let env = Env::new();
-    let (document, exit) = env.json(&["conform", "--keep", "--point", "report", "--", PROGRAM]);
+    let (document, exit) = env.json(&["conform", "--keep", "--point", "report", PROGRAM]);
     assert_eq!((exit, &document["held"], &document["of"]), (Some(0), &1.into(), &1.into()), "{document:#}");
     let kept = std::path::PathBuf::from(document["kept"].as_str().unwrap());
     assert!(kept.starts_with(env.scratch()));
     for path in ["work/agents/agent-map.yaml", "agent.sh", "calls/1/brief.json", "said/1.out"] {
         assert!(kept.join("missing-artifact").join(path).is_file(), "{path}");
     }
+}
+
+#[test]
+fn an_interrupted_suite_ends_the_command_and_leaves_nothing_behind() {
+    let env = Env::new();
+    let mut started = env.fifo("started");
+    let script = format!("echo $$ >'{}'; exec sleep 1000", env.path("started").display());
+    let running = env.start(&["conform", "--point", "report", "--", "sh", "-c", &script]);
+    let command = started.process(&running);
+    running.signal(Signal::INT);
+    running.output().exits(1).says("interrupted");
+    command.ends();
+    env.assert_tidy();
 }

@@ -159,7 +159,7 @@ fn ds_30_a_staged_state_is_judged_phase_by_phase() {
     staged(|step| skipped(step, 13, "NOT_APPLICABLE: documents only")).exits(0);
     staged(|step| skipped(step, 12, "DEFERRED: later"))
         .exits(1)
-        .says("FINAL_VALIDATE has DEFERRED - blocks commit");
+        .says("Phase FINAL_VALIDATE: DEFERRED phases block commit");
     staged(|step| skipped(step, 12, "LATER: some day")).exits(1).says("an unknown prefix in blocked_by");
     staged(|step| skipped(step, 12, "NOT_APPLICABLE:")).exits(1).says("without a reason");
     let log = |step: &mut Value, status: &str| {

@@ -1,6 +1,30 @@
 //! The built program, driven as people and scripts drive it. One binary, so that it links once.
 
 #[cfg(test)]
+mod action_approval;
+#[cfg(test)]
+mod action_build;
+#[cfg(test)]
+mod action_evidence;
+#[cfg(test)]
+mod action_kinds;
+#[cfg(test)]
+mod action_lifecycle;
+#[cfg(test)]
+mod action_output;
+#[cfg(test)]
+mod action_quality;
+#[cfg(test)]
+mod action_review;
+#[cfg(test)]
+mod action_rollback;
+#[cfg(test)]
+mod action_start;
+#[cfg(test)]
+mod action_support;
+#[cfg(test)]
+mod action_trouble;
+#[cfg(test)]
 mod answers;
 #[cfg(test)]
 mod cancel;

@@ -20,6 +20,8 @@ use seriatim_engine::hands::pattern::Pattern;
 use seriatim_engine::hands::snapshot::Take;
 use seriatim_engine::labelled::Labelled;
 
+use crate::action_support::RELEASE;
+use crate::action_support::Workshop;
 use crate::support::Env;
 
 const DAY_MS: u64 = 86_400_000;
@@ -60,7 +62,7 @@ fn seal(env: &Env, id: &str, files: &[&str]) {
         files: files.iter().map(one).collect(),
         deleted: Default::default(),
     };
-    env.file(&format!(".snapshots/{id}/sealed.json"), serde_json::to_string(&sealed).unwrap());
+    env.file(".snapshots/sealed.json", serde_json::to_string(&sealed).unwrap());
 }
 
 /// Paths, modes and contents of all that a snapshot may bring back.
@@ -133,7 +135,13 @@ fn oc_66_the_list_names_action_run_and_time() {
         {"id": "build-2026-02-07-10-30-00", "action": "build", "run": "r1", "created": "2026-02-07T10:30:00.000Z"},
     ]});
     assert_eq!(document, expected);
-    insta::assert_snapshot!(env.run(&["snapshot", "list"]).snapshot(), @"");
+    insta::assert_snapshot!(env.run(&["snapshot", "list"]).snapshot(), @r#"
+    --- stdout
+    snapshot                   created               files  size     run
+    plan-2026-02-08-10-30-00   TIME  1      9 bytes  r2
+    build-2026-02-07-10-30-00  TIME  1      9 bytes  r1
+    --- exit 0
+    "#);
 }
 
 // OC-67: the difference is shown, then confirmed, then done, and it is on record. OC-87: and it can be undone.
@@ -141,8 +149,39 @@ fn oc_66_the_list_names_action_run_and_time() {
 fn oc_67_the_difference_is_shown_confirmed_done_and_on_record() {
     let (env, id) = built();
     let after = picture(&env);
-    insta::assert_snapshot!(env.run(&["snapshot", "show", &id]).snapshot(), @"");
-    insta::assert_snapshot!(env.run(&["snapshot", "restore", &id]).snapshot(), @"");
+    insta::assert_snapshot!(env.run(&["snapshot", "show", &id]).snapshot(), @r#"
+    --- stdout
+    build-2026-02-07-10-30-00: build, run r1, TIME
+    4 files, 29 bytes, of planning-mds/, engine/
+    This will revert 2 files, bring back 3 deleted files, delete 1 new file, adjust 2 directories
+      bring back  engine/empty
+      bring back  engine/link
+      mode        engine/main.sh
+      delete      engine/new.txt
+      bring back  engine/sub
+      bring back  engine/sub/deep.txt
+      bring back  planning-mds/old.md
+      revert      planning-mds/plan.md
+    Whose changes these are is not on record: look at each of them.
+    Go back with:  seriatim snapshot restore build-2026-02-07-10-30-00
+    --- exit 0
+    "#);
+    insta::assert_snapshot!(env.run(&["-q", "snapshot", "restore", &id]).snapshot(), @r#"
+    --- stdout
+    This will revert 2 files, bring back 3 deleted files, delete 1 new file, adjust 2 directories
+      bring back  engine/empty
+      bring back  engine/link
+      mode        engine/main.sh
+      delete      engine/new.txt
+      bring back  engine/sub
+      bring back  engine/sub/deep.txt
+      bring back  planning-mds/old.md
+      revert      planning-mds/plan.md
+    --- stderr
+    error: nobody can be asked here, so nothing was changed
+    help: add --yes to agree to the changes above beforehand
+    --- exit 2
+    "#);
     assert_eq!(picture(&env), after, "nobody agreed");
     assert!(!env.path(".snapshots/restores.jsonl").exists());
 
@@ -302,6 +341,20 @@ fn e_66_pruning_keeps_what_an_unfinished_run_needs() {
     env.run(&["snapshot", "prune", &needed]).exits(0).says(&format!("removed {needed}"));
 }
 
+// OC-69: nobody has to remember it: what is too much goes whenever an action takes its snapshot.
+#[test]
+fn oc_68_the_last_ten_of_an_action_are_kept_by_themselves() {
+    let workshop = Workshop::new();
+    let env = &workshop.env;
+    let old = take(env, "build", "over", days_ago(40));
+    let many: Vec<String> = (1..=10).rev().map(|day| take(env, "build", "over", days_ago(day))).collect();
+    let other = take(env, "plan", "over", days_ago(40));
+    workshop.build(&[RELEASE]).exits(0);
+    let kept = ids(env);
+    assert_eq!(kept.iter().filter(|id| id.starts_with("build-")).count(), 10, "{kept:?}");
+    assert!(kept.contains(&other) && !kept.contains(&old) && !kept.contains(&many[0]), "{kept:?}");
+}
+
 #[test]
 fn oc_70_people_remove_snapshots_by_name() {
     let env = Env::new();
@@ -311,7 +364,7 @@ fn oc_70_people_remove_snapshots_by_name() {
     env.run(&["snapshot", "prune", &other, "no-such"]).exits(2).says("there is no snapshot `no-such`");
     assert_eq!(ids(&env), [other.clone(), one.clone()], "none goes when one is not there");
     env.run(&["snapshot", "prune", &other]).exits(0);
-    assert_eq!(ids(&env), [one.clone()]);
+    assert_eq!(ids(&env), std::slice::from_ref(&one));
     env.file("planning-mds/plan.md", "after");
     env.run(&["snapshot", "restore", &one, "--yes"]).exits(0);
     assert_eq!(env.read("planning-mds/plan.md"), "the plan", "contents that are still needed stay");
@@ -330,7 +383,7 @@ fn oc_96_damaged_snapshots_are_named_and_keep_no_other_from_being_read() {
     env.run(&["snapshot", "show", &id.replace("30", "3")]).exits(2).says(&format!("did you mean `{id}`?"));
     env.run(&["snapshot", "restore", "../etc", "--yes"]).exits(2).says("there is no snapshot `../etc`");
     env.run(&["snapshot", "prune", "torn", "empty"]).exits(0).says("removed torn");
-    assert_eq!(ids(&env), [id.clone()]);
+    assert_eq!(ids(&env), std::slice::from_ref(&id));
 
     let after = picture(&env);
     for object in env.files_below(".snapshots/objects") {

@@ -71,8 +71,7 @@ const WHOLE: &str = r#"
         push = false
         [cycle]
         alert = ["notify"]
-        [actions.review]
-        anything = 1
+        [actions]
         [guard]
         [paths]
         "#;

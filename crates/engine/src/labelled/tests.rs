@@ -62,7 +62,7 @@ impl Place {
             files: files.iter().map(seal).collect::<BTreeMap<_, _>>(),
             deleted: deleted.iter().map(|path| (*path).to_owned()).collect(),
         };
-        self.write(&format!("{FOLDER}/{id}/{SEAL}"), &serde_json::to_string(&sealed).unwrap());
+        self.write(&format!("{FOLDER}/{SEAL}"), &serde_json::to_string(&sealed).unwrap());
     }
 }
 
@@ -97,6 +97,10 @@ fn e_65_what_is_not_as_the_run_left_it_is_somebodys() {
     let difference = place.labelled().difference(&id).unwrap();
     assert_eq!(conflicts(&difference), ["added", "edited", "theirs"]);
     assert!(difference.plan.in_words().ends_with("undone as well: added, edited, theirs"));
+
+    // The seal of the last action says nothing about an earlier one.
+    place.seal("another", &["edited"], &[]);
+    assert!(!place.labelled().difference(&id).unwrap().told_apart);
 }
 
 // OC-67: a restoration is on record before it is done, and its undo knows what came after it.

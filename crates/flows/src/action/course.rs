@@ -73,7 +73,8 @@ pub(super) struct Did {
     pub(super) notes: Vec<String>,
     pub(super) summary: String,
     pub(super) commands: Vec<CommandRun>,
-    pub(super) decisions: Vec<Value>,
+    /// What people decided about its failures, as it goes on record and into the evidence.
+    pub(super) decisions: Vec<(Value, GateDecision)>,
     pub(super) reads: Vec<String>,
     pub(super) guide: (String, String),
     pub(super) calls: u32,
@@ -86,7 +87,7 @@ pub(super) struct Did {
 impl Course {
     /// Takes over what a role did.
     pub(super) fn absorb(&mut self, did: Did) {
-        *self.calls.entry(did.role.clone()).or_default() += did.calls;
+        self.note_calls(&did.role, did.calls);
         let title = did.title.clone();
         if did.review {
             // A new look replaces what the same reviewer said before.
@@ -105,7 +106,7 @@ impl Course {
         self.raised.extend(did.raised);
         self.notes.extend(did.notes);
         self.proof.commands.extend(did.commands);
-        self.decisions.extend(did.decisions);
+        self.note_decisions(did.decisions);
         self.proof.reads.extend(did.reads);
         if !did.guide.0.is_empty() {
             self.guides.insert(did.guide.0.clone(), did.guide.1);
@@ -119,6 +120,18 @@ impl Course {
         };
         self.work.retain(|known| !known.starts_with(&format!("{title}:")));
         self.work.push(line);
+    }
+
+    pub(super) fn note_calls(&mut self, role: &str, calls: u32) {
+        *self.calls.entry(role.to_owned()).or_default() += calls;
+    }
+
+    /// What people decided about the failures of a role, which is on record already.
+    pub(super) fn note_decisions(&mut self, decisions: Vec<(Value, GateDecision)>) {
+        for (fact, decision) in decisions {
+            self.decisions.push(fact);
+            self.proof.decisions.push(decision);
+        }
     }
 
     /// Asks a person, and puts the decision on record (OC-80).

@@ -6,11 +6,13 @@ use serde_json::Value;
 use serde_json::json;
 use seriatim_core::action::Duty;
 use seriatim_core::action::boundary;
+use seriatim_core::action::boundary::Breach;
 use seriatim_core::action::evidence::Change;
 use seriatim_core::action::evidence::CommandRun;
 use seriatim_core::action::output;
 use seriatim_core::action::output::Artifact;
 use seriatim_core::action::output::Problem;
+use seriatim_core::action::paths;
 use seriatim_core::action::severity;
 use seriatim_core::action::trouble;
 use seriatim_core::action::trouble::Cause;
@@ -44,6 +46,13 @@ pub(super) enum Gone {
     Broken { why: String },
 }
 
+/// A role whose work does not go on, and what it did until then.
+#[derive(Debug)]
+pub(super) struct Stopped {
+    pub(super) gone: Gone,
+    pub(super) did: Did,
+}
+
 /// One role at work.
 pub(super) struct Shift<'d> {
     pub(super) stage: u32,
@@ -71,7 +80,7 @@ impl Course {
         scene: Scene,
         words: &[String],
         copy: Option<(String, String)>,
-    ) -> Result<Did, Gone> {
+    ) -> Result<Did, Box<Stopped>> {
         let (copy, cwd) = copy.unwrap_or_default();
         let times = &self.start.timeouts;
         let configured = times.get(&duty.role).or_else(|| times.get(DEFAULT_AGENT)).copied();
@@ -101,31 +110,38 @@ impl Course {
             given: String::new(),
             gave: String::new(),
         };
+        match self.shift(cx, &mut shift).await {
+            Ok(()) => Ok(shift.did),
+            Err(gone) => {
+                self.keep_unfinished(cx, &shift).await;
+                Err(Box::new(Stopped { gone, did: shift.did }))
+            }
+        }
+    }
+
+    /// Call after call, with what people decide in between.
+    async fn shift(&self, cx: &Cx, shift: &mut Shift<'_>) -> Result<(), Gone> {
+        let broken = |failure: Failure| Gone::Broken { why: failure.message };
         if shift.copy.is_empty() {
-            let marked: Result<(), _> = cx.scene(SceneCall::Mark { name: shift.mark() }).await;
-            marked.map_err(|failure| Gone::Broken { why: failure.message })?;
+            cx.scene::<()>(SceneCall::Mark { name: shift.mark() }).await.map_err(broken)?;
         }
         let mut by_hand = false;
         loop {
-            let failure = match self.attempt(cx, &mut shift, by_hand).await {
-                Ok(()) => return Ok(shift.did),
-                Err(failure) => failure,
+            let Err(failure) = self.attempt(cx, shift, by_hand).await else { return Ok(()) };
+            self.note_failure(cx, shift, &failure).await;
+            let decided = match std::mem::take(&mut by_hand) {
+                // What a person mended is not overwritten by an agent.
+                true => self.escalate(cx, shift, failure).await,
+                false => self.next(cx, shift, failure).await,
             };
-            by_hand = false;
-            self.note_failure(cx, &mut shift, &failure).await;
-            match self.next(cx, &mut shift, failure).await? {
+            match decided? {
                 Decided::Again => {}
                 Decided::LookAgain => by_hand = true,
                 Decided::Skip => {
                     shift.did.skipped = true;
-                    return Ok(shift.did);
+                    return Ok(());
                 }
-                Decided::TakeAsItIs => {
-                    self.take(cx, &mut shift)
-                        .await
-                        .map_err(|failure| Gone::Broken { why: failure.message })?;
-                    return Ok(shift.did);
-                }
+                Decided::TakeAsItIs => return self.take(cx, shift).await.map_err(broken),
             }
         }
     }
@@ -133,15 +149,22 @@ impl Course {
     /// One call, and everything that is looked at afterwards. After a fix by hand nobody is called.
     async fn attempt(&self, cx: &Cx, shift: &mut Shift<'_>, by_hand: bool) -> Result<(), Failure> {
         let duty = shift.duty;
+        shift.artifacts.clear();
         let guide = self.guide(cx, duty).await?;
         shift.did.guide = (duty.guide.clone(), guide.body.clone());
         if !by_hand {
             shift.turn.attempt += 1;
             shift.did.calls += 1;
             shift.given = self.prompt(duty, &guide, &shift.turn);
+            if shift.is_marked_anew() {
+                cx.scene::<()>(SceneCall::Mark { name: shift.call_mark() }).await?;
+            }
             let called = self.call(cx, duty, shift.given.clone(), &shift.turn).await;
+            // Whatever came of the call, it leaves nothing where it must not write.
+            let outside = self.outside(cx, shift).await;
             let report = called.map_err(tried_again)?;
             self.hear(shift, &report)?;
+            within_scope(shift, &outside?)?;
         }
         self.look(cx, shift).await?;
         self.take(cx, shift).await
@@ -174,22 +197,6 @@ impl Course {
     /// Looks at what was written: where, whether it is all there, and whether it holds.
     async fn look(&self, cx: &Cx, shift: &mut Shift<'_>) -> Result<(), Failure> {
         let changes = self.changes(cx, shift).await?;
-        let outside = boundary::judge(shift.duty, &changed(&changes)).map_err(|problems| {
-            let said: Vec<String> = problems.iter().map(ToString::to_string).collect();
-            Failure::new(Class::Contract, said.join("; "))
-        })?;
-        if !outside.is_empty() {
-            let paths: Vec<String> = outside.iter().map(|breach| breach.path.clone()).collect();
-            let (name, copy) = (shift.mark(), shift.copy.clone());
-            let _: Result<(), _> = cx.scene(SceneCall::PutBack { name, copy, paths: paths.clone() }).await;
-            shift.artifacts =
-                paths.into_iter().map(|path| Impacted { path, note: "not yours to write".into() }).collect();
-            let feedback = boundary::feedback(&outside);
-            return Err(Failure {
-                feedback: feedback.clone(),
-                ..Failure::new(Class::Scope, format!("it wrote where it must not: {}", feedback.join("; ")))
-            });
-        }
         let listed: Vec<String> = cx.scene(SceneCall::Files { copy: shift.copy.clone() }).await?;
         let existing: BTreeSet<String> = listed.into_iter().collect();
         let missing = shift.duty.missing(&existing);
@@ -208,10 +215,38 @@ impl Course {
         Err(Failure { feedback: vec![output::feedback(&problems)], ..Failure::new(Class::Invalid, message) })
     }
 
+    /// What the call changed although it must not, put back by now. Only the time of the call counts: what a person
+    /// changed while a question was open is theirs. Nothing is lost: what is put back is kept elsewhere first, and what
+    /// a person does by hand stays where it is.
+    async fn outside(&self, cx: &Cx, shift: &Shift<'_>) -> Result<Vec<Breach>, Failure> {
+        let (name, copy) = (shift.call_mark(), shift.copy.clone());
+        let mut found: Vec<SceneChange> =
+            cx.scene(SceneCall::Changes { name: name.clone(), copy: copy.clone() }).await?;
+        found.retain(|change| !paths::is_own(&change.path));
+        let mut outside = boundary::judge(shift.duty, &changed(&found)).map_err(|problems| {
+            let said: Vec<String> = problems.iter().map(ToString::to_string).collect();
+            Failure::new(Class::Contract, said.join("; "))
+        })?;
+        if self.start.manual {
+            // A person may do several roles' work in one go.
+            outside.retain(|breach| !self.action.duties().any(|duty| duty.may_write(&breach.path)));
+            return Ok(outside);
+        }
+        found.retain(|change| outside.iter().any(|breach| breach.path == change.path));
+        if !found.is_empty() {
+            self.keep_invalid(cx, shift, &found).await;
+            let paths = outside.iter().map(|breach| breach.path.clone()).collect();
+            let _: Result<(), _> = cx.scene(SceneCall::PutBack { name, copy, paths }).await;
+        }
+        Ok(outside)
+    }
+
+    /// What the role wrote since it began, within its contract.
     pub(super) async fn changes(&self, cx: &Cx, shift: &Shift<'_>) -> Result<Vec<SceneChange>, Failure> {
         let found: Vec<SceneChange> =
             cx.scene(SceneCall::Changes { name: shift.mark(), copy: shift.copy.clone() }).await?;
-        Ok(found.into_iter().filter(|change| !seriatim_core::action::paths::is_own(&change.path)).collect())
+        let own = |change: &SceneChange| !paths::is_own(&change.path) && shift.duty.may_write(&change.path);
+        Ok(found.into_iter().filter(own).collect())
     }
 
     /// Everything that is wrong with the files, all at once (OC-36).
@@ -283,6 +318,16 @@ impl Course {
         let _: Result<(), _> = cx.scene(SceneCall::Keep { copy: shift.copy.clone(), paths: kept }).await;
     }
 
+    /// A copy goes when its role stops; what was begun in it does not (OC-33).
+    async fn keep_unfinished(&self, cx: &Cx, shift: &Shift<'_>) {
+        if shift.copy.is_empty() {
+            return;
+        }
+        if let Ok(changes) = self.changes(cx, shift).await {
+            self.keep_invalid(cx, shift, &changes).await;
+        }
+    }
+
     /// Takes the work over into the workspace.
     async fn take(&self, cx: &Cx, shift: &mut Shift<'_>) -> Result<(), Failure> {
         let changes = self.changes(cx, shift).await?;
@@ -321,7 +366,11 @@ impl Course {
             Cause::Interrupted => shift.spent.interruptions += 1,
             _ => shift.spent.calls += 1,
         }
-        match trouble::next(cause, shift.spent) {
+        let next = trouble::next(cause, shift.spent);
+        if shift.scene == Scene::Parallel && !matches!(next, Next::Ask | Next::Stop) {
+            self.tell_retry(cx, &shift.duty.role, &failure.message);
+        }
+        match next {
             Next::Wait { ms } => {
                 cx.record(&json!({"fact": "waiting", "role": shift.duty.role, "text": trouble::wait_line(&failure.message, ms)}));
                 cx.sleep(ms).await;
@@ -348,9 +397,32 @@ impl Shift<'_> {
         if self.copy.is_empty() { format!("{}-{}", self.stage, self.duty.role) } else { self.copy.clone() }
     }
 
+    /// Whether the workspace is remembered again before the next call, since others had time to change it.
+    fn is_marked_anew(&self) -> bool {
+        self.copy.is_empty() && !self.tried.is_empty()
+    }
+
+    /// Under which name the workspace was remembered before the last call.
+    fn call_mark(&self) -> String {
+        if self.is_marked_anew() { format!("{}-again", self.mark()) } else { self.mark() }
+    }
+
     fn at(&self, path: &str) -> String {
         if self.turn.cwd.is_empty() { path.to_owned() } else { format!("{}/{path}", self.turn.cwd) }
     }
+}
+
+/// Fails where something was written outside of the contract.
+fn within_scope(shift: &mut Shift<'_>, outside: &[Breach]) -> Result<(), Failure> {
+    if outside.is_empty() {
+        return Ok(());
+    }
+    let impacted =
+        |breach: &Breach| Impacted { path: breach.path.clone(), note: "not yours to write".into() };
+    shift.artifacts = outside.iter().map(impacted).collect();
+    let feedback = boundary::feedback(outside);
+    let message = format!("it wrote where it must not: {}", feedback.join("; "));
+    Err(Failure { feedback, ..Failure::new(Class::Scope, message) })
 }
 
 /// A role that only says that it failed is tried again like one that crashed (OC-48).

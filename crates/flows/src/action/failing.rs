@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use serde_json::json;
+use seriatim_core::action::evidence::GateDecision;
 use seriatim_core::action::paths;
 use seriatim_core::action::pii;
 use seriatim_core::action::trouble;
@@ -16,6 +17,7 @@ use super::course::Leave;
 use super::course::decided;
 use super::duty::Gone;
 use super::duty::Shift;
+use super::duty::Stopped;
 use crate::Cx;
 use crate::attempts::FailedAttempt;
 use crate::attempts::FailedAttemptTag;
@@ -24,6 +26,10 @@ use crate::request::WriteFile;
 
 /// How often a free name is looked for when others write reports in the same second.
 const NAMES_TRIED: u32 = 20;
+
+/// What it leads to when somebody does not cancel after all: at the work of a role, and at a gate.
+const AGAIN: &str = "The role starts again; what others finished stays as it is.";
+const ASKED_AGAIN: &str = "The question that was open before is asked again.";
 
 /// What was decided about a failure.
 pub(super) enum Decided {
@@ -102,13 +108,25 @@ impl Course {
     ) -> Result<Decided, Gone> {
         let now = cx.now().await;
         let trouble = self.trouble(shift, failure, now);
-        let subject = trouble::question(&trouble).header;
-        let answer = cx.ask(trouble::question(&trouble)).await;
+        let mut question = trouble::question(&trouble);
+        if !shift.turn.cwd.is_empty() {
+            // Whoever mends the files has to know where they are.
+            question.details.push_str(&format!("\nIts work so far lies in {}.", shift.turn.cwd));
+        }
+        let subject = question.header.clone();
+        let answer = cx.ask(question).await;
         let at = cx.now().await;
         let words = answer.text.clone().unwrap_or_default();
         let fact = decided(&subject, &answer.choice, at, &answer.by, &words);
         cx.record(&fact);
-        shift.did.decisions.push(fact);
+        let decision = GateDecision {
+            gate: subject,
+            decision: answer.choice.clone(),
+            at,
+            by: answer.by.clone(),
+            rationale: words.clone(),
+        };
+        shift.did.decisions.push((fact, decision));
         // From here on it is counted anew: a person has decided.
         shift.spent = trouble::Spent::default();
         let heard = Some(words.clone()).filter(|words| !words.trim().is_empty());
@@ -139,8 +157,10 @@ impl Course {
     }
 
     /// A person stopped a role's work. `Ok` means that they changed their mind, and the role works again.
-    pub(super) async fn gone(&mut self, cx: &Cx, gone: Gone) -> Result<(), Leave> {
-        match gone {
+    pub(super) async fn gone(&mut self, cx: &Cx, stopped: Stopped) -> Result<(), Leave> {
+        self.note_calls(&stopped.did.role, stopped.did.calls);
+        self.note_decisions(stopped.did.decisions);
+        match stopped.gone {
             Gone::Broken { why } => {
                 cx.record(&json!({"fact": "error", "text": why}));
                 Err(Leave::Broken { why: format!("The action {} cannot go on: {why}", self.action.name) })
@@ -149,7 +169,7 @@ impl Course {
                 Some(leave) => Err(leave),
                 None => Ok(()),
             },
-            Gone::Cancel { by } => match self.cancelled_by(cx, &by).await {
+            Gone::Cancel { by } => match self.cancelled_by(cx, &by, AGAIN).await {
                 Some(leave) => Err(leave),
                 None => Ok(()),
             },
@@ -157,10 +177,14 @@ impl Course {
     }
 
     /// Asks what becomes of the work when a person cancels (K-47). Nothing where they do not want that after all.
-    async fn cancelled_by(&mut self, cx: &Cx, by: &str) -> Option<Leave> {
+    /// `back` says what changing one's mind leads to.
+    async fn cancelled_by(&mut self, cx: &Cx, by: &str, back: &str) -> Option<Leave> {
         loop {
             let changes = self.written.keys().map(|path| format!("- {path}")).collect::<Vec<_>>().join("\n");
-            let question = trouble::cancel_question(&self.action.name, &changes, self.snapshot.is_some());
+            let mut question = trouble::cancel_question(&self.action.name, &changes, self.snapshot.is_some());
+            for option in question.options.iter_mut().filter(|option| option.id == "back") {
+                option.description = back.to_owned();
+            }
             let answer = self.ask(cx, "Cancel", question).await;
             match answer.choice.as_str() {
                 "keep" => return Some(Leave::Cancelled { by: by.to_owned() }),
@@ -176,7 +200,7 @@ impl Course {
 
     /// The same at a gate, where changing one's mind means to be asked again.
     pub(super) async fn cancel(&mut self, cx: &Cx, by: &str) -> Result<(), Leave> {
-        match self.cancelled_by(cx, by).await {
+        match self.cancelled_by(cx, by, ASKED_AGAIN).await {
             Some(leave) => Err(leave),
             None => Ok(()),
         }

@@ -147,10 +147,11 @@ impl Course {
         if let Some(lowered) = self.lowered.get(&gate.name) {
             return lowered.clone();
         }
-        if !gate.limits.is_empty() {
+        // A quality gate that says nothing demands the usual, unless the configuration says something else.
+        let usual = gate.limits.is_empty() || gate.limits == [Limit::coverage()];
+        let Some(coverage) = self.start.gates.get(COVERAGE).filter(|_| usual) else {
             return gate.limits.clone();
-        }
-        let Some(coverage) = self.start.gates.get(COVERAGE) else { return vec![] };
+        };
         let given = coverage.threshold.as_deref().and_then(|text| Limit::parse(COVERAGE, text).ok());
         let limit = given.unwrap_or_else(Limit::coverage);
         vec![Limit { comparator: coverage.comparator.unwrap_or(limit.comparator), ..limit }]

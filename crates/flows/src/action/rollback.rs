@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 use serde_json::json;
 use seriatim_core::action::evidence::Change;
+use seriatim_core::action::paths;
 use seriatim_core::action::snapshot;
 use seriatim_core::action::snapshot::RolledBack;
 use seriatim_core::action::snapshot::Seal;
@@ -40,7 +41,13 @@ impl Course {
                 return None;
             }
         };
-        let ours = |path: &&String| self.written.contains_key(*path);
+        // Folders come and go with the files in them, those of the evidence included.
+        let holds = |path: &str, file: &str| {
+            file.strip_prefix(path).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        };
+        let ours = |path: &&String| {
+            self.written.keys().any(|file| holds(path, file)) || holds(path, paths::EVIDENCE)
+        };
         let foreign: Vec<String> = comparison.paths.iter().filter(|path| !ours(path)).cloned().collect();
         let mut question = snapshot::confirm_question(&id, &comparison.words, &foreign, comparison.digest);
         let listed = comparison.paths.iter().map(|path| format!("- {path}")).collect::<Vec<_>>().join("\n");

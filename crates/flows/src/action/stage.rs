@@ -10,7 +10,9 @@ use seriatim_core::action::trouble::Scene;
 use super::course::Course;
 use super::course::Did;
 use super::course::Leave;
+use super::course::first_line;
 use super::duty::Gone;
+use super::duty::Stopped;
 use crate::Cx;
 use crate::request::SceneCall;
 
@@ -98,6 +100,7 @@ impl Course {
         while !open.is_empty() {
             let done = match open.as_slice() {
                 [only] => vec![self.alone(cx, stage, only, scene, words).await],
+                several if self.start.manual => self.in_turn(cx, stage, several, words).await,
                 several => self.side_by_side(cx, stage, several, words).await,
             };
             if done.len() > 1 {
@@ -107,8 +110,8 @@ impl Course {
             for (duty, one) in done {
                 match one {
                     Ok(did) => self.absorb(did),
-                    Err(gone) => {
-                        self.gone(cx, gone).await?;
+                    Err(stopped) => {
+                        self.gone(cx, *stopped).await?;
                         again.push(duty);
                     }
                 }
@@ -125,8 +128,23 @@ impl Course {
         duty: &Duty,
         scene: Scene,
         words: &[String],
-    ) -> (Duty, Result<Did, Gone>) {
+    ) -> (Duty, Result<Did, Box<Stopped>>) {
         (duty.clone(), self.duty(cx, stage, duty, scene, words, None).await)
+    }
+
+    /// One role after the other: a person has one pair of hands, and works in the workspace itself.
+    async fn in_turn(
+        &self,
+        cx: &Cx,
+        stage: u32,
+        duties: &[Duty],
+        words: &[String],
+    ) -> Vec<(Duty, Result<Did, Box<Stopped>>)> {
+        let mut done = vec![];
+        for duty in duties {
+            done.push(self.alone(cx, stage, duty, Scene::Parallel, words).await);
+        }
+        done
     }
 
     /// Each role in a copy of its own; its files reach the workspace when it passes, not at the join.
@@ -136,7 +154,7 @@ impl Course {
         stage: u32,
         duties: &[Duty],
         words: &[String],
-    ) -> Vec<(Duty, Result<Did, Gone>)> {
+    ) -> Vec<(Duty, Result<Did, Box<Stopped>>)> {
         let items: Vec<(String, Duty)> = duties
             .iter()
             .enumerate()
@@ -151,7 +169,10 @@ impl Course {
                 Ok(place) => {
                     self.duty(&cx, stage, &duty, Scene::Parallel, words, Some((copy.clone(), place))).await
                 }
-                Err(failure) => Err(Gone::Broken { why: failure.message }),
+                Err(failure) => {
+                    let gone = Gone::Broken { why: failure.message };
+                    Err(Box::new(Stopped { gone, did: Did::default() }))
+                }
             };
             let _: Result<(), _> = cx.scene(SceneCall::Drop { copy }).await;
             (duty, result)
@@ -160,7 +181,7 @@ impl Course {
     }
 
     /// The documented status of a parallel stage (OC-47).
-    fn tell_results(&self, cx: &Cx, done: &[(Duty, Result<Did, Gone>)]) {
+    fn tell_results(&self, cx: &Cx, done: &[(Duty, Result<Did, Box<Stopped>>)]) {
         let ended: Vec<output::Ended> = done
             .iter()
             .map(|(duty, one)| output::Ended {
@@ -175,6 +196,12 @@ impl Course {
             .collect();
         let text = output::parallel_text(&ended);
         cx.record(&json!({"fact": "parallel_results", "text": text}));
+    }
+
+    /// The same for one role that failed beside others and is tried again.
+    pub(super) fn tell_retry(&self, cx: &Cx, role: &str, reason: &str) {
+        let ended = output::Ended { role: role.to_owned(), failed: Some(first_line(reason)), retrying: true };
+        cx.record(&json!({"fact": "parallel_results", "text": output::parallel_text(&[ended])}));
     }
 
     /// What the action owes beside what its roles owe (OC-100).

@@ -7,7 +7,6 @@ use serde_json::Map;
 use serde_json::json;
 use seriatim_core::evidence::scenarios;
 use seriatim_core::guard::scope::Allowed;
-use seriatim_core::report::Usage;
 use seriatim_core::roadmap::audit::Happening;
 use seriatim_core::roadmap::change;
 use seriatim_core::roadmap::change::Act;
@@ -86,6 +85,7 @@ pub(super) async fn open<'p>(
     project.announce(cx, step, &schema);
     let began = cx.now().await;
     let memory = cx.recall(&path, &step.id).await;
+    let memory: Memory = serde_json::from_value(memory).unwrap_or_default();
     Ok(Work {
         project,
         step,
@@ -95,12 +95,12 @@ pub(super) async fn open<'p>(
         path,
         saved: state.clone(),
         state,
-        memory: serde_json::from_value(memory).unwrap_or_default(),
         allowed,
         sharing: sharing(project, step, &done),
         may_take: BTreeSet::new(),
         coverage_base: None,
-        usage: Usage::default(),
+        usage: memory.usage.clone(),
+        memory,
         attempts: 0,
         judged: vec![],
         artifacts: vec![],

@@ -3,13 +3,16 @@
 use serde_json::Value;
 use serde_json::json;
 use seriatim_core::evidence::scenarios;
+use seriatim_core::guard::scope::Allowed;
 use seriatim_core::report::Report;
 use seriatim_core::report::Status;
+use seriatim_core::roadmap::plan::Step;
 use seriatim_core::roadmap::proof;
 use seriatim_core::roadmap::proof::Earlier;
 use seriatim_core::roadmap::proof::Objection;
 use seriatim_core::roadmap::proof::Sort;
 use seriatim_core::roadmap::proof::TestFile;
+use seriatim_core::roadmap::state::StepStatus;
 use seriatim_core::roadmap::state::TestResults;
 
 use super::gates::Shown;
@@ -44,6 +47,7 @@ impl Work<'_> {
         let mut proof = Proof::default();
         let since = self.memory.base_tree.clone();
         let difference = self.changes(cx, &since, 0).await?;
+        self.leave_to_others(cx, &difference).await;
         proof.objections.extend(self.out_of_scope(&difference));
         let tests = self.test_files(cx, &difference).await;
         proof.objections.extend(proof::cheats(sort, &tests));
@@ -66,9 +70,36 @@ impl Work<'_> {
         Ok(proof)
     }
 
+    /// Files that belong to another step which somebody carries out here at the same time are none of this one's.
+    async fn leave_to_others(&mut self, cx: &Cx, difference: &Difference) {
+        let outside: Vec<String> = difference
+            .files
+            .iter()
+            .filter(|file| !self.permits(file))
+            .map(|file| file.path.clone())
+            .collect();
+        if outside.is_empty() || self.place.is_beside() {
+            return;
+        }
+        let Ok(file) = self.project.state(cx, &self.step.id).await else { return };
+        let (path, project) = (&self.path, &self.project.start.project);
+        let at_work = |step: &&Step| {
+            let state = file.step(path, project, &step.id, &self.schema);
+            step.id != self.step.id && state.status == StepStatus::InProgress
+        };
+        for step in self.project.roadmap.steps.iter().filter(at_work) {
+            let Some(files) = step.allowed_files() else { continue };
+            let Ok(allowed) = Allowed::new(Some(&files), true, None, &[]) else { continue };
+            let theirs = outside.iter().filter(|path| allowed.permits(path)).cloned();
+            self.memory.apart.extend(theirs);
+        }
+    }
+
     /// Files that the step may not change are named, never staged and never deleted.
     fn out_of_scope(&self, difference: &Difference) -> Vec<Objection> {
-        let outside = difference.files.iter().filter(|file| !self.permits(file));
+        let apart = &self.memory.apart;
+        let outside =
+            difference.files.iter().filter(|file| !self.permits(file) && !apart.contains(&file.path));
         let objection = |path: &String| Objection {
             rule: "scope",
             message: format!(

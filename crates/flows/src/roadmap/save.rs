@@ -53,6 +53,7 @@ impl Work<'_> {
     }
 
     pub(super) async fn save_with(&mut self, cx: &Cx, files: Option<FilesModified>) -> Result<(), Stop> {
+        self.memory.usage.clone_from(&self.usage);
         let save = Save {
             path: self.path.clone(),
             before: self.saved.clone(),

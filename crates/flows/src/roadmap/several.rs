@@ -70,7 +70,9 @@ pub(super) async fn all(cx: &Cx, project: &Project) -> Ended {
     let mut ends: BTreeMap<String, StepEnd> = BTreeMap::new();
     for layer in layers {
         let open: Vec<&Step> = layer.into_iter().filter(|step| !done.contains(&step.id)).collect();
-        for end in carry_out(cx, project, open).await {
+        // What a failed step left in the workspace is not the others' to stumble over.
+        let spoilt = ends.values().any(|end| !end.is_done());
+        for end in carry_out(cx, project, open, spoilt).await {
             if end.is_done() {
                 done.insert(end.told().step.clone());
             }
@@ -95,7 +97,7 @@ async fn announce_queue(cx: &Cx, project: &Project, done: &BTreeSet<String>) {
 }
 
 /// The steps of one layer, which need nothing of one another.
-async fn carry_out(cx: &Cx, project: &Project, steps: Vec<&Step>) -> Vec<StepEnd> {
+async fn carry_out(cx: &Cx, project: &Project, steps: Vec<&Step>, spoilt: bool) -> Vec<StepEnd> {
     let limit = usize::try_from(project.start.parallel.max(1)).unwrap_or(1);
     let stand: Option<Stand> = cx.git(GitCall::Stand { tree: String::new() }).await.ok();
     let head = stand.and_then(|stand| stand.head);
@@ -106,12 +108,27 @@ async fn carry_out(cx: &Cx, project: &Project, steps: Vec<&Step>) -> Vec<StepEnd
             ends
         }
         _ => {
-            let mut ends = vec![];
+            let mut ends: Vec<StepEnd> = vec![];
             for step in steps {
-                ends.push(in_place(cx, project, &step.id).await);
+                let spoilt = spoilt || ends.iter().any(|end| !end.is_done());
+                ends.extend(one_of_many(cx, project, step, spoilt).await);
             }
             ends
         }
+    }
+}
+
+/// A step in its turn. Once a step has failed, the next ones are carried out in working trees of their own, where
+/// nothing that it left lies around.
+async fn one_of_many(cx: &Cx, project: &Project, step: &Step, spoilt: bool) -> Vec<StepEnd> {
+    let stand: Option<Stand> = cx.git(GitCall::Stand { tree: String::new() }).await.ok();
+    match stand.and_then(|stand| stand.head) {
+        Some(head) if spoilt => {
+            let (mut ends, fresh) = begun_here(cx, project, vec![step]).await;
+            ends.extend(side_by_side(cx, project, fresh, 1, &head).await);
+            ends
+        }
+        _ => vec![in_place(cx, project, &step.id).await],
     }
 }
 

@@ -66,6 +66,8 @@ pub(super) struct Memory {
     pub(super) green_lines: u64,
     /// It was carried out in a working tree of its own, so that its work is on a branch.
     pub(super) beside: bool,
+    /// What agents used for the step so far, over all runs (DW-90).
+    pub(super) usage: Usage,
     /// Commits made so far.
     pub(super) commits: Vec<Value>,
 }

@@ -74,13 +74,13 @@ pub(super) fn run(context: &Context, command: &Action) -> Result<Exit> {
 fn start(config: &Config) -> Start {
     let gate = |gate: &seriatim_core::config::Gate| Gate {
         argv: gate.command.clone(),
+        within: gate.within.clone(),
         timeout_ms: gate.timeout_ms,
         env: gate.env.clone(),
         expect: gate.expect.clone(),
         value: gate.value.clone(),
         threshold: gate.threshold.map(|threshold| threshold.to_string()),
         comparator: gate.comparator,
-        ..Gate::default()
     };
     let agents = &config.agents;
     let fallbacks: BTreeMap<String, String> =

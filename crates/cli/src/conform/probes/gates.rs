@@ -123,7 +123,7 @@ pub(super) const EVERY_SORT: Layout = Layout {
         ..BUILD
     }],
     files: &[("scripts/track.sh", "exit 0\n")],
-    config: "[gates.coverage]\ncommand = [\"echo\", \"Coverage: 91%\"]\n",
+    config: "[gates.coverage]\ncommand = [\"echo\", \"coverage: 91.0% of statements\"]\n",
     play: "write engine/guide.md \"# Guide of call $n\"\nfinish\n",
 };
 

@@ -10,7 +10,9 @@ use crate::roadmap::audit::Event;
 use crate::roadmap::audit::Happening;
 use crate::roadmap::phases::COMMIT;
 use crate::roadmap::phases::Schema;
+use crate::roadmap::skip;
 use crate::roadmap::skip::CHECKPOINT_PENDING;
+use crate::roadmap::skip::Reason;
 use crate::roadmap::state::PhaseRecord;
 use crate::roadmap::state::PhaseStatus;
 use crate::roadmap::state::StepState;
@@ -112,6 +114,13 @@ fn fault(record: &PhaseRecord, schema: &Schema, level: Level) -> Option<String> 
             Some(format!("Phase {name} still {CHECKPOINT_PENDING}"))
         }
         PhaseStatus::Failed => Some(format!("Phase {name} FAILED")),
+        // A commit is refused in other words than those with which an agent is warned when it stops (DW-82, DS-43).
+        PhaseStatus::Skipped if skip::reason(record.blocked_by.as_deref()) == Reason::Missing => {
+            Some(format!("Phase {name} SKIPPED without reason"))
+        }
+        PhaseStatus::Skipped if skip::reason(record.blocked_by.as_deref()) == Reason::Deferred => {
+            Some(format!("Phase {name}: DEFERRED phases block commit"))
+        }
         _ => record_fault(record, schema).map(|(_, message)| message).or_else(|| {
             not_passed(record).map(|outcome| format!("Phase {name} has outcome {outcome}, not PASS"))
         }),

@@ -204,8 +204,8 @@ fn ds_30_the_gate_blocks_on_its_four_conditions_and_names_the_phase() {
         s.phases[2].status = PhaseStatus::Skipped;
         s.phases[2].blocked_by = Some("DEFERRED: later".to_owned());
     };
-    assert_eq!(at_commit(Level::Final, deferred), ["Phase RED_UNIT has DEFERRED - blocks commit"]);
-    assert_eq!(at_commit(Level::Checkpoint, deferred), ["Phase RED_UNIT has DEFERRED - blocks commit"]);
+    assert_eq!(at_commit(Level::Final, deferred), ["Phase RED_UNIT: DEFERRED phases block commit"]);
+    assert_eq!(at_commit(Level::Checkpoint, deferred), ["Phase RED_UNIT: DEFERRED phases block commit"]);
     assert_eq!(at_commit(Level::Final, |_| {}), texts(&[]));
 }
 
