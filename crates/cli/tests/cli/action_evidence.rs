@@ -143,7 +143,12 @@ fn oc_02_in_manual_mode_gates_and_evidence_are_the_same() {
         .run(&["build", "--manual"], &[])
         .exits(3)
         .says("Please do this and say how it went: build: Backend Developer");
-    workshop.env.file("engine/api.sh", "echo by hand\n");
+    workshop.env.file("engine/api.sh", "echo by hand\n").file("notes.txt", "mine\n");
+    // OC-03: the boundary holds as well, but nobody takes a person's files away.
+    let stray = "notes.txt is not among the files that you may write";
+    workshop.resume(&[("Backend Developer", "done", "I wrote it")]).exits(3).says(stray);
+    assert_eq!(workshop.env.read("notes.txt"), "mine\n");
+    std::fs::remove_file(workshop.env.path("notes.txt")).unwrap();
     workshop
         .resume(&[("Backend Developer", "done", "I wrote it")])
         .exits(3)

@@ -1,4 +1,4 @@
-//! Going back: the difference is shown, a person confirms it, files are as they were to the last bit, and it can be undone.
+//! Going back: the difference is shown, a person confirms it, files are as they were to the bit, and it can be undone.
 
 use std::collections::BTreeMap;
 use std::os::unix::fs::PermissionsExt as _;

@@ -65,6 +65,11 @@ fn main_worktree(folder: &Path) -> Option<PathBuf> {
     Project::is_guarded(&root).then_some(root)
 }
 
+/// A text; what is no UTF-8 in it is replaced. Nearly always nothing is, and then nothing is copied.
+fn text_of(bytes: Vec<u8>) -> String {
+    String::from_utf8(bytes).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
+}
+
 impl Project {
     /// The nearest guarded project from `folder` upwards. It costs a look at each folder and nothing else.
     pub fn find(folder: &Path) -> Option<Project> {
@@ -123,7 +128,7 @@ impl Project {
         let path = self.root.join(relative);
         let unreadable = |source: io::Error| GuardError::File { path: path.clone(), source };
         match std::fs::read(&path) {
-            Ok(bytes) => Ok(Some(String::from_utf8_lossy(&bytes).into_owned())),
+            Ok(bytes) => Ok(Some(text_of(bytes))),
             Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
                 Ok(None)
             }

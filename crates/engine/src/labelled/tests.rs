@@ -1,3 +1,5 @@
+//! Snapshots for people: what they hold, what bringing one back does, and which are kept.
+
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;

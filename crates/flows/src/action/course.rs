@@ -50,6 +50,8 @@ pub(super) struct Course {
     pub(super) lowered: BTreeMap<String, Vec<seriatim_core::action::gate::Limit>>,
     /// Until when restorations from outside were taken notice of.
     pub(super) looked_at: Utc,
+    /// Failures of which no file could be named.
+    pub(super) unexplained: usize,
     /// Guides that were read, by their paths.
     pub(super) guides: BTreeMap<String, String>,
 }
@@ -80,6 +82,8 @@ pub(super) struct Did {
     pub(super) calls: u32,
     pub(super) skipped: bool,
     pub(super) review: bool,
+    /// Failures of which no file could be named.
+    pub(super) unexplained: usize,
     /// Why it failed at first, if it did.
     pub(super) failures: Vec<String>,
 }
@@ -103,6 +107,7 @@ impl Course {
             };
             self.written.insert(path, (change, did.role.clone()));
         }
+        self.unexplained += did.unexplained;
         self.raised.extend(did.raised);
         self.notes.extend(did.notes);
         self.proof.commands.extend(did.commands);

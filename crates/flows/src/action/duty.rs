@@ -228,8 +228,11 @@ impl Course {
             Failure::new(Class::Contract, said.join("; "))
         })?;
         if self.start.manual {
-            // A person may do several roles' work in one go.
-            outside.retain(|breach| !self.action.duties().any(|duty| duty.may_write(&breach.path)));
+            // A person may do several roles' work in one go, and may take back what should not be there.
+            let since: Vec<SceneChange> = cx.scene(SceneCall::Changes { name: shift.mark(), copy }).await?;
+            let stands = |path: &str| since.iter().any(|change| change.path == path);
+            let of_a_role = |path: &str| self.action.duties().any(|duty| duty.may_write(path));
+            outside.retain(|breach| stands(&breach.path) && !of_a_role(&breach.path));
             return Ok(outside);
         }
         found.retain(|change| outside.iter().any(|breach| breach.path == change.path));

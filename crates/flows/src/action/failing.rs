@@ -82,6 +82,9 @@ impl Course {
         let trouble = self.trouble(shift, failure.clone(), now);
         shift.tried.push(format!("Attempt {}: {}", shift.turn.attempt, failure.message));
         shift.did.failures.push(failure.message.clone());
+        // A reviewer that owes no file fails at its report, which is named in its place.
+        let named = !trouble.artifacts.is_empty() || shift.duty.writes.is_empty();
+        shift.did.unexplained += usize::from(!named || trouble.remediation().is_empty());
         let Ok(redactor) = Redactor::new(&pii::patterns(&self.start.pii_off), &[]) else { return };
         let report = trouble.json(&shift.given, &shift.gave, &redactor);
         let text = serde_json::to_string_pretty(&report).unwrap_or_default();

@@ -166,13 +166,16 @@ impl Course {
 
     /// The self-check of the contract, each point true or false (OC-110 to OC-115).
     fn compliance(&self, good: bool) -> Value {
+        let gates = self.action.stages.iter().flat_map(|stage| &stage.gates);
+        let decided = |name: &str| self.proof.decisions.iter().any(|decision| decision.gate == name);
+        let may_write = |path: &String| self.action.duties().any(|duty| duty.may_write(path));
         json!({
-            "intent_mapped": true,
-            "role_guides_loaded": self.proof.roles.iter().all(|(_, guide)| !guide.is_empty()),
-            "missing_inputs_requested": true,
-            "outputs_at_specified_locations": true,
-            "gate_decisions_recorded": good || !self.decisions.is_empty() || self.proof.decisions.is_empty(),
-            "failures_name_artifacts_and_next_steps": true,
+            "intent_mapped": self.action.doc.ends_with(&format!("/{}.md", self.action.name)),
+            "role_guides_loaded": self.proof.roles.iter().all(|(_, guide)| self.guides.contains_key(guide)),
+            "missing_inputs_requested": self.proof.inputs.len() >= self.action.prerequisites.len(),
+            "outputs_at_specified_locations": self.written.keys().all(may_write),
+            "gate_decisions_recorded": !good || gates.into_iter().all(|gate| decided(&gate.name)),
+            "failures_name_artifacts_and_next_steps": self.unexplained == 0,
         })
     }
 }

@@ -122,6 +122,7 @@ impl Course {
             decisions: vec![],
             lowered: BTreeMap::new(),
             looked_at: now,
+            unexplained: 0,
             guides: BTreeMap::new(),
             action,
             start,

@@ -14,6 +14,7 @@ use seriatim_core::roadmap::change::By;
 use seriatim_core::roadmap::change::Change;
 use seriatim_core::roadmap::command::Message;
 use seriatim_core::roadmap::extract::Context;
+use seriatim_core::roadmap::phases::Schema;
 use seriatim_core::roadmap::plan::Step;
 use seriatim_core::roadmap::result;
 use seriatim_core::roadmap::state::PhaseStatus;
@@ -47,12 +48,6 @@ pub(super) async fn open<'p>(
     step: &'p Step,
     place: Place,
 ) -> Result<Work<'p>, StepEnd> {
-    let blocked = |message: &Message| {
-        let outcome = message.blocked().unwrap_or_default();
-        let mut told = Told::new(&step.id, "BLOCKED", format!("{message}."));
-        told.outcome.extend(outcome.as_object().cloned().unwrap_or_default());
-        StepEnd::Blocked(told)
-    };
     let path = project.start.state_of(&step.id);
     let file = project.state(cx, &step.id).await.map_err(|findings| unreadable(step, &path, &findings))?;
     let schema = project.schema(&step.id, &file);
@@ -63,20 +58,8 @@ pub(super) async fn open<'p>(
         return Err(StepEnd::Already(Told { files, ..Told::new(&step.id, "DONE", message) }));
     }
     let done = project.done(cx).await.map_err(|findings| unreadable(step, &path, &findings))?;
-    let open: Vec<String> =
-        project.roadmap.open_needs(&step.id, &done).into_iter().map(str::to_owned).collect();
-    if !open.is_empty() {
-        return Err(blocked(&Message::DependencyNotMet { step: step.id.clone(), blocking: open }));
-    }
-    if let Some(review) = project.roadmap.not_ready(step) {
-        let reviewer = review.reviewer.clone();
-        return Err(blocked(&Message::NotReady { step: step.id.clone(), reviewer }));
-    }
-    let missing: Vec<String> = Context::of(&project.roadmap, &step.id, &schema)
-        .map(|context| context.missing().into_iter().map(str::to_owned).collect())
-        .unwrap_or_default();
-    if !missing.is_empty() {
-        return Err(blocked(&Message::InsufficientContext { step: step.id.clone(), missing }));
+    if let Some(message) = keeps_from(project, step, &schema, &done) {
+        return Err(blocked(step, &message));
     }
     let declared = step.allowed_files();
     let own = own_files(&project.start.project);
@@ -116,6 +99,29 @@ pub(super) async fn open<'p>(
         record: Map::new(),
         history: vec![],
     })
+}
+
+fn blocked(step: &Step, message: &Message) -> StepEnd {
+    let outcome = message.blocked().unwrap_or_default();
+    let mut told = Told::new(&step.id, "BLOCKED", format!("{message}."));
+    told.outcome.extend(outcome.as_object().cloned().unwrap_or_default());
+    StepEnd::Blocked(told)
+}
+
+/// What keeps a step from being begun now: open dependencies, a review that says so, or too little to go by (DW-51,
+/// DW-54, DW-88).
+fn keeps_from(project: &Project, step: &Step, schema: &Schema, done: &BTreeSet<String>) -> Option<Message> {
+    let roadmap = &project.roadmap;
+    let blocking: Vec<String> = roadmap.open_needs(&step.id, done).into_iter().map(str::to_owned).collect();
+    if !blocking.is_empty() {
+        return Some(Message::DependencyNotMet { step: step.id.clone(), blocking });
+    }
+    if let Some(review) = roadmap.not_ready(step) {
+        return Some(Message::NotReady { step: step.id.clone(), reviewer: review.reviewer.clone() });
+    }
+    let context = Context::of(roadmap, &step.id, schema).ok()?;
+    let missing: Vec<String> = context.missing().into_iter().map(str::to_owned).collect();
+    (!missing.is_empty()).then(|| Message::InsufficientContext { step: step.id.clone(), missing })
 }
 
 /// How many steps that are done have their scenarios in the test file of this one.

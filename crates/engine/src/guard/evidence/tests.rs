@@ -79,7 +79,10 @@ fn a_gate_has_no_more_time_than_it_is_given_itself() {
 fn the_time_of_the_gates_is_below_that_of_every_hook_at_which_they_run() {
     for client in Client::ALL {
         for hook in settings::hooks(client) {
-            let payload = json!({"session_id": "s1", "cwd": "/", "hook_event_name": hook.event});
+            let payload = json!({
+                "session_id": "s1", "cwd": "/", "hook_event_name": hook.event, "tool_name": "Bash",
+                "tool_input": {"command": "ls"},
+            });
             let event = Event::parse(Some(client), payload.to_string().as_bytes()).unwrap();
             let patience = Patience::with(&event);
             assert_eq!(patience.limit.as_secs(), u64::from(hook.timeout_s), "{client} {}", hook.event);
