@@ -23,6 +23,7 @@ use crate::hands::files::Write;
 use crate::hands::git::Git;
 use crate::hands::paths::Workspace;
 use crate::hands::pattern::Pattern;
+use crate::hands::snapshot::Listing;
 use crate::hands::snapshot::SnapshotError;
 use crate::hands::snapshot::Snapshots;
 use crate::hands::snapshot::State;
@@ -45,6 +46,8 @@ const APART: [&str; 9] = [
     "__pycache__",
     ".pytest_cache",
 ];
+/// How snapshots are named that are only for comparing.
+const SCENE: &str = "scene-";
 /// Where copies lie.
 const COPIES: &str = ".seriatim/trees";
 
@@ -62,6 +65,7 @@ pub(crate) fn perform(hands: &Hands, job: &Job, call: &SceneCall) -> Result<Valu
             remove_all(hands.files.as_ref(), &root(hands, job, copy)).map_err(|e| file_failure(&e))?;
             value(())
         }
+        SceneCall::Forget => value(forget(hands, job)?),
         SceneCall::Seals { paths } => {
             value(paths.iter().map(|path| seal(hands, path)).collect::<Result<Vec<_>, _>>()?)
         }
@@ -97,7 +101,7 @@ fn snapshots<'h>(hands: &'h Hands, root: &Path) -> Result<Snapshots<'h>, Failure
 }
 
 fn label(name: &str) -> String {
-    format!("scene-{name}")
+    format!("{SCENE}{name}")
 }
 
 /// The snapshot that was taken under a name, if there is one: the newest of this run.
@@ -122,6 +126,15 @@ fn mark(hands: &Hands, job: &Job, name: &str) -> Result<(), Failure> {
         excludes: APART.iter().map(|apart| Pattern::new(*apart)).collect(),
     };
     snapshots(hands, hands.workspace.root())?.create(&take).map(|_| ()).map_err(failure)
+}
+
+/// Takes away what was only kept for comparing.
+fn forget(hands: &Hands, job: &Job) -> Result<(), Failure> {
+    let of_run = |listing: &Listing| {
+        let ours = listing.snapshots.iter().filter(|s| s.run == job.run_name && s.action.starts_with(SCENE));
+        ours.map(|s| s.id.clone()).collect()
+    };
+    snapshots(hands, hands.workspace.root())?.prune(of_run).map(|_| ()).map_err(failure)
 }
 
 /// Makes a copy and gives its path, seen from the workspace.

@@ -7,10 +7,12 @@ use seriatim_flows::request::Checkpoint;
 use seriatim_flows::request::Committed;
 use seriatim_journal::Store;
 
+use super::PRIVATE;
 use super::TRAILER;
 use super::failure;
 use super::git;
 use super::git_at;
+use crate::hands::files::Lock;
 use crate::hands::git::Commit;
 use crate::hands::git::GitError;
 use crate::hands::git::Merged;
@@ -59,9 +61,17 @@ fn chain_head(hands: &Hands, job: &Job) -> Option<String> {
     Some(tip.head.to_string())
 }
 
+/// Held while working trees come and go: git reads the papers of all of them, and finds half of one otherwise.
+fn turn(hands: &Hands) -> Result<Lock, Failure> {
+    let place = hands.workspace.root().join(PRIVATE);
+    hands.files.make_directory(&place).map_err(|e| file_failure(&e))?;
+    hands.files.lock(&place.join("trees.lock")).map_err(|e| file_failure(&e))
+}
+
 /// Makes a working tree. One that an earlier try left is used as it is.
 pub(super) fn open(hands: &Hands, tree: &str, branch: &str, base: &str) -> Result<(), Failure> {
     let place = hands.workspace.resolve(tree).map_err(|e| file_failure(&e))?;
+    let _turn = turn(hands)?;
     let git = git(hands);
     git.prune_worktrees().map_err(failure)?;
     let there = git.worktrees().map_err(failure)?;
@@ -75,6 +85,7 @@ pub(super) fn open(hands: &Hands, tree: &str, branch: &str, base: &str) -> Resul
 
 pub(super) fn close(hands: &Hands, tree: &str, branch: &str, merged: bool) -> Result<(), Failure> {
     let place = hands.workspace.resolve(tree).map_err(|e| file_failure(&e))?;
+    let _turn = turn(hands)?;
     let git = git(hands);
     git.remove_worktree(&place).map_err(failure)?;
     if merged {

@@ -26,6 +26,7 @@ use seriatim_core::projection::Projector;
 use crate::Cx;
 use crate::registry::End;
 use crate::registry::Ended;
+use crate::request::SceneCall;
 use course::Course;
 use course::Leave;
 
@@ -150,6 +151,7 @@ impl Course {
         self.proof.summary.clone_from(&message);
         self.proof.ended = Some(cx.now().await);
         self.write_evidence(cx).await;
+        let _: Result<(), _> = cx.scene(SceneCall::Forget).await;
         if good {
             self.seal(cx).await;
         }

@@ -42,6 +42,8 @@ pub enum SceneCall {
     },
     /// Takes a copy away.
     Drop { copy: String },
+    /// Forgets how the workspace was for this run: nothing will be compared with it any more.
+    Forget,
     /// Checksums and modes of files; nothing for one that is not there.
     Seals { paths: Vec<String> },
 }
