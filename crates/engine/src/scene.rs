@@ -55,7 +55,7 @@ const COPIES: &str = ".seriatim/trees";
 pub(crate) fn perform(hands: &Hands, job: &Job, call: &SceneCall) -> Result<Value, Failure> {
     match call {
         SceneCall::Files { copy } => value(files(hands, &root(hands, job, copy))?),
-        SceneCall::Mark { name } => value(mark(hands, job, name)?),
+        SceneCall::Mark { name } => value(mark(hands, job, name, hands.workspace.root())?),
         SceneCall::Copy { copy } => value(make_copy(hands, job, copy)?),
         SceneCall::Changes { name, copy } => value(changes(hands, job, name, copy)?),
         SceneCall::Take { copy, paths } => value(take(hands, job, copy, paths)?),
@@ -116,8 +116,8 @@ fn needed(hands: &Hands, job: &Job, name: &str) -> Result<String, Failure> {
         .ok_or_else(|| Failure::new(Class::MissingArtifact, format!("nothing is remembered as `{name}`")))
 }
 
-/// Remembers the workspace. A later mark of the same name takes the place of the earlier one.
-fn mark(hands: &Hands, job: &Job, name: &str) -> Result<(), Failure> {
+/// Remembers how the files below a root are. A later mark of the same name takes the place of the earlier one.
+fn mark(hands: &Hands, job: &Job, name: &str, root: &Path) -> Result<(), Failure> {
     let take = Take {
         action: label(name),
         run: job.run_name.clone(),
@@ -125,7 +125,7 @@ fn mark(hands: &Hands, job: &Job, name: &str) -> Result<(), Failure> {
         scope: vec![],
         excludes: APART.iter().map(|apart| Pattern::new(*apart)).collect(),
     };
-    snapshots(hands, hands.workspace.root())?.create(&take).map(|_| ()).map_err(failure)
+    snapshots(hands, root)?.create(&take).map(|_| ()).map_err(failure)
 }
 
 /// Takes away what was only kept for comparing.
@@ -137,13 +137,14 @@ fn forget(hands: &Hands, job: &Job) -> Result<(), Failure> {
     snapshots(hands, hands.workspace.root())?.prune(of_run).map(|_| ()).map_err(failure)
 }
 
-/// Makes a copy and gives its path, seen from the workspace.
+/// Makes a copy and gives its path, seen from the workspace. What is remembered is the copy itself: others may work in
+/// the workspace while it is made.
 fn make_copy(hands: &Hands, job: &Job, copy: &str) -> Result<String, Failure> {
     let place = root(hands, job, copy);
     remove_all(hands.files.as_ref(), &place).map_err(|e| file_failure(&e))?;
-    mark(hands, job, copy)?;
     agents::copy_workspace(hands.files.as_ref(), hands.workspace.root(), &place)
         .map_err(|e| file_failure(&e))?;
+    mark(hands, job, copy, &place)?;
     Ok(place_of(&job.run_name, copy))
 }
 
