@@ -7,6 +7,7 @@
 pub mod action;
 pub mod chain;
 pub mod check;
+pub mod choices;
 pub mod closest;
 pub mod config;
 pub mod cycle;
@@ -26,4 +27,6 @@ pub mod question;
 pub mod redact;
 pub mod report;
 pub mod roadmap;
+pub mod sentence;
 pub mod time;
+pub mod view;

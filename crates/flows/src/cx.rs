@@ -11,6 +11,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Map;
 use serde_json::Value;
+use seriatim_core::choices::Choices;
 use seriatim_core::machine::Machine;
 use seriatim_core::machine::Refused;
 use seriatim_core::question::Answer;
@@ -121,6 +122,28 @@ impl Cx {
     /// A question to a person. Silence waits.
     pub async fn ask(&self, question: Question) -> Answer {
         self.call(Request::Ask(question)).await
+    }
+
+    /// A question of the engine's own. Returns the option as a type, so that the caller matches it exhaustively. The
+    /// options of the question must be ones of `C`; anything else is a mistake in the flow and halts the run.
+    pub async fn choose<C: Choices>(&self, question: Question) -> (C, Answer) {
+        let stranger = question.options.iter().find(|option| C::of(&option.id).is_none());
+        if let Some(stranger) = stranger {
+            return self.halted(format!("the option `{}` is not one that the flow knows", stranger.id)).await;
+        }
+        let answer = self.ask(question).await;
+        match C::of(&answer.choice) {
+            Some(choice) => (choice, answer),
+            None => {
+                self.halted(format!("the answer `{}` is not an option of the question", answer.choice)).await
+            }
+        }
+    }
+
+    /// Halts the run for good because of a mistake in the flow; never returns.
+    async fn halted<T>(&self, error: String) -> T {
+        lock(&self.hub).halt(Halt::Shape { key: self.path.clone(), error });
+        std::future::pending().await
     }
 
     /// A command that the engine runs; its output is evidence.

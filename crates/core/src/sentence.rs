@@ -1,0 +1,110 @@
+//! Facts as sentences: what `log`, `show` and questions say about an event of a run.
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use crate::failure::Failure;
+
+/// How an event is to be read at a glance.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Mood {
+    #[default]
+    Neutral,
+    Good,
+    Bad,
+    /// A person should look at it.
+    Attention,
+}
+
+/// An event in plain words.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Sentence {
+    /// A whole sentence: who did what.
+    pub text: String,
+    /// What is worth knowing beside it; may be empty.
+    pub detail: String,
+    pub mood: Mood,
+}
+
+impl Sentence {
+    pub fn new(text: impl Into<String>) -> Sentence {
+        Sentence { text: text.into(), ..Sentence::default() }
+    }
+
+    pub fn good(text: impl Into<String>) -> Sentence {
+        Sentence { mood: Mood::Good, ..Sentence::new(text) }
+    }
+
+    pub fn bad(text: impl Into<String>) -> Sentence {
+        Sentence { mood: Mood::Bad, ..Sentence::new(text) }
+    }
+
+    pub fn attention(text: impl Into<String>) -> Sentence {
+        Sentence { mood: Mood::Attention, ..Sentence::new(text) }
+    }
+
+    #[must_use]
+    pub fn detail(self, detail: impl Into<String>) -> Sentence {
+        Sentence { detail: detail.into(), ..self }
+    }
+}
+
+/// A fact of a dialect: an enum with the tag `fact`, and one sentence for each variant.
+pub trait Telling: Serialize + DeserializeOwned {
+    fn sentence(&self) -> Sentence;
+}
+
+/// Reads a journalled fact as one of a dialect's facts and returns its sentence; `None` where it is none of them.
+pub fn told<F: Telling>(fact: &Value) -> Option<Sentence> {
+    serde_json::from_value::<F>(fact.clone()).ok().map(|fact| fact.sentence())
+}
+
+/// Facts that flows of every dialect record.
+#[derive(Clone, Debug, PartialEq, Serialize, serde::Deserialize)]
+#[serde(tag = "fact", rename_all = "snake_case")]
+pub enum SharedFact {
+    /// An attempt of an agent did not succeed.
+    AttemptFailed { step: String, attempt: u32, failure: Failure },
+    /// A state machine moved an entity.
+    Transition { machine: String, entity: String, from: String, to: String, trigger: String },
+}
+
+impl Telling for SharedFact {
+    fn sentence(&self) -> Sentence {
+        match self {
+            SharedFact::AttemptFailed { step, attempt, failure } => {
+                let last = failure.output.trim_end().lines().next_back().unwrap_or_default();
+                Sentence::bad(format!(
+                    "Attempt {attempt} of {step} failed: {}.",
+                    failure.message.trim_end_matches('.')
+                ))
+                .detail(last)
+            }
+            SharedFact::Transition { entity, from, to, .. } => {
+                Sentence::new(format!("{entity}: {from} → {to}."))
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::failure::Class;
+
+    #[test]
+    fn a_failed_attempt_says_which_one_why_and_what_was_printed_last() {
+        let mut failure = Failure::new(Class::Crash, "the agent ended with exit code 7");
+        failure.output = "loading\nno such table: users\n".to_owned();
+        let fact = SharedFact::AttemptFailed { step: "2.1".to_owned(), attempt: 2, failure };
+        let journalled = serde_json::to_value(&fact).unwrap();
+        assert_eq!(journalled["fact"], "attempt_failed");
+        let sentence = told::<SharedFact>(&journalled).unwrap();
+        assert_eq!(sentence.text, "Attempt 2 of 2.1 failed: the agent ended with exit code 7.");
+        assert_eq!(sentence.detail, "no such table: users");
+        assert_eq!(told::<SharedFact>(&json!({"fact": "unheard_of"})), None);
+    }
+}
