@@ -2,8 +2,11 @@
 
 use std::path::PathBuf;
 
+use clap::CommandFactory;
+use clap::FromArgMatches;
 use clap::Parser;
 use clap::Subcommand;
+use seriatim_flows::registry::Registry;
 
 use crate::commands;
 use crate::exit::Exit;
@@ -73,15 +76,23 @@ enum Command {
 }
 
 /// Everything a command needs to know about how it was called.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub(crate) struct Context {
     pub(crate) ui: Ui,
+    /// The dialects of this program.
+    pub(crate) registry: &'static Registry,
     pub(crate) workspace: Option<PathBuf>,
 }
 
+/// Returns the whole command line with the ways to begin work of these dialects.
+pub(crate) fn program(registry: &Registry) -> clap::Command {
+    commands::run::with_entrances(Args::command(), registry)
+}
+
 /// Parses and runs.
-pub(crate) fn run() -> Exit {
-    let args = match Args::try_parse() {
+pub(crate) fn run(registry: &'static Registry) -> Exit {
+    let parsed = program(registry).try_get_matches();
+    let args = match parsed.and_then(|mut matches| Args::from_arg_matches_mut(&mut matches)) {
         Ok(args) => args,
         Err(error) => {
             // Help and version are answers, everything else is a mistake in the words.
@@ -91,7 +102,7 @@ pub(crate) fn run() -> Exit {
         }
     };
     let Global { json, workspace, quiet, verbose } = args.global;
-    let context = Context { ui: Ui { json, quiet, verbose }, workspace };
+    let context = Context { ui: Ui { json, quiet, verbose }, registry, workspace };
     let result = match args.command {
         Command::Init(command) => commands::init::run(&context, &command),
         Command::Check(command) => commands::check::run(&context, &command),

@@ -1,29 +1,16 @@
-//! Conditions of a process definition: their syntax, and what they speak of, before anything runs.
+//! Conditions of a document: their syntax, and what they speak of, before anything runs.
 
 use seriatim_core::doc::At;
+use seriatim_core::documents::Conditions;
 use seriatim_core::finding::Finding;
-use seriatim_core::process::Definition;
-use seriatim_core::process::definition::Step;
 use seriatim_engine::condition;
 
-/// What a condition can speak of.
-const VARIABLES: [&str; 5] = ["inputs", "parameters", "outputs", "steps", "confidence"];
-
-/// What is wrong with the conditions of a definition.
-pub(crate) fn findings(definition: &Definition) -> Vec<Finding> {
-    let steps = definition.steps.iter().chain(definition.control_flow.fix_steps.iter().map(|f| &f.step));
-    let quality = definition.quality.entry_criteria.iter().chain(&definition.quality.exit_criteria);
-    let criteria = quality.filter_map(|c| c.when.as_ref());
-    steps.flat_map(of_step).chain(criteria).flat_map(check).collect()
+/// Returns what is wrong with the conditions of a document.
+pub(crate) fn findings(conditions: &Conditions) -> Vec<Finding> {
+    conditions.texts.iter().flat_map(|when| check(when, conditions.variables)).collect()
 }
 
-fn of_step(step: &Step) -> Vec<&At<String>> {
-    let triggers = step.triggers.iter().filter_map(|t| t.when.as_ref());
-    let criteria = step.completion_criteria.iter().chain(&step.validation).filter_map(|c| c.when.as_ref());
-    step.when.iter().chain(triggers).chain(criteria).collect()
-}
-
-fn check(when: &At<String>) -> Vec<Finding> {
+fn check(when: &At<String>, variables: &[&str]) -> Vec<Finding> {
     let named = match condition::check(&when.value) {
         Ok(named) => named,
         Err(error) => {
@@ -32,12 +19,12 @@ fn check(when: &At<String>) -> Vec<Finding> {
         }
     };
     let bound = bound_inside(&when.value);
-    let unknown = named.iter().filter(|n| !VARIABLES.contains(&n.as_str()) && !bound.contains(n));
+    let unknown = named.iter().filter(|n| !variables.contains(&n.as_str()) && !bound.contains(n));
     unknown
         .map(|name| {
             let what = format!("the condition speaks of `{name}`, which it cannot know; it will never hold");
             Finding::warning("condition", when.place, what)
-                .help(format!("it can use {}", VARIABLES.join(", ")))
+                .help(format!("it can use {}", variables.join(", ")))
         })
         .collect()
 }

@@ -1,39 +1,9 @@
-//! The face: one binary, one file per command.
-
-mod answers;
-mod args;
-mod assignments;
-mod bench;
-mod commands;
-mod conditions;
-mod conform;
-mod error;
-mod exit;
-mod guard;
-mod processes;
-mod progress;
-mod prompt;
-mod record;
-mod render;
-mod roadmaps;
-mod session;
-mod steps;
-mod templates;
-mod trail;
-mod ui;
-mod workspace;
+//! The binary `seriatim`.
 
 use std::process::ExitCode;
 
+use seriatim_flows::registry::STANDARD;
+
 fn main() -> ExitCode {
-    // The supervisor of an agent is this same binary. It must be small and quick, so nothing else comes first.
-    if std::env::args_os().nth(1).is_some_and(|a| a == seriatim_engine::SUPERVISE) {
-        return ExitCode::from(seriatim_engine::supervise());
-    }
-    if std::env::args_os().nth(1).is_some_and(|a| a == "hook")
-        && let Some(code) = commands::hook::fast(std::env::args_os().skip(2))
-    {
-        return code;
-    }
-    args::run().into()
+    seriatim::main_with(&STANDARD)
 }

@@ -25,7 +25,7 @@ use seriatim_engine::listen::Said;
 use seriatim_engine::perform::Hands;
 use seriatim_engine::schedule::Event;
 use seriatim_engine::schedule::Threads;
-use seriatim_flows::registry;
+use seriatim_flows::registry::Registry;
 use seriatim_journal::Error as JournalError;
 use seriatim_journal::Held;
 use seriatim_journal::Holder;
@@ -104,11 +104,16 @@ pub(crate) struct Session {
     holder: Holder,
     hands: Arc<Hands>,
     config: Arc<Config>,
+    registry: &'static Registry,
 }
 
 impl Session {
     pub(crate) fn open(context: &Context) -> Result<Session> {
-        let workspace = Workspace::open(&context.ui, context.workspace.as_deref())?;
+        Session::open_at(context, Workspace::open(&context.ui, context.workspace.as_deref())?)
+    }
+
+    /// Opens a session with a workspace whose configuration was read already.
+    pub(crate) fn open_at(context: &Context, workspace: Workspace) -> Result<Session> {
         let store = workspace.store()?;
         let clock = SystemClock::default();
         let holder = Holder::register(&store, &command_line(), clock.now())?;
@@ -125,21 +130,17 @@ impl Session {
             scratch: scratch(&workspace),
             outputs: workspace.state().join("outputs"),
         });
-        Ok(Session { workspace, store, holder, hands, config })
+        Ok(Session { workspace, store, holder, hands, config, registry: context.registry })
     }
 
     pub(crate) fn now(&self) -> Utc {
         self.hands.clock.now()
     }
 
-    pub(crate) fn files(&self) -> &dyn Files {
-        self.hands.files.as_ref()
-    }
-
     /// Creates a run and takes its lease.
     pub(crate) fn begin(&mut self, begin: Begin) -> std::result::Result<Lease, Busy> {
-        let flow = registry::newest(begin.flow)
-            .ok_or_else(|| CommandError::usage(format!("there is no flow `{}`", begin.flow)))?;
+        let flow = self.registry.dialect(begin.flow).and_then(|dialect| dialect.flow.as_ref());
+        let flow = flow.ok_or_else(|| CommandError::usage(format!("there is no flow `{}`", begin.flow)))?;
         let at = self.now();
         let start = Start { flow: flow.name.into(), flow_version: flow.version, input: begin.input };
         let body = serde_json::to_vec(&start).unwrap_or_default();
@@ -190,7 +191,8 @@ impl Session {
             self.config.clone(),
             self.hands.files.clone(),
             self.hands.workspace.clone(),
-        );
+        )
+        .speaking(self.registry);
         driver.take_up(lease, &info)?;
         let outcome = driver.drive()?.into_iter().next();
         face.progress.clear();

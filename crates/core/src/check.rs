@@ -1,5 +1,6 @@
 //! The check of any contract file: recognise it, read it, and say everything that is wrong at once.
 
+use std::collections::BTreeMap;
 use std::collections::BTreeSet;
 
 use crate::action;
@@ -41,6 +42,8 @@ pub struct Checked {
 pub struct Surroundings {
     /// The ids of the process definitions of the workspace.
     pub processes: BTreeSet<String>,
+    /// Documents that belong to the file, by their paths in the workspace.
+    pub files: BTreeMap<String, Vec<u8>>,
 }
 
 /// Checks a file by itself. The kind is detected where it is not given.

@@ -58,7 +58,7 @@ impl Kind {
     ];
 
     /// The name that commands and reports use.
-    pub fn name(self) -> &'static str {
+    pub const fn name(self) -> &'static str {
         match self {
             Kind::ProcessDefinition => "process-definition",
             Kind::ProcessInstance => "process-instance",

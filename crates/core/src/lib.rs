@@ -12,6 +12,7 @@ pub mod closest;
 pub mod config;
 pub mod cycle;
 pub mod doc;
+pub mod documents;
 pub mod evidence;
 pub mod failure;
 pub mod finding;

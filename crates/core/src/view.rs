@@ -13,6 +13,8 @@ pub struct RunView {
     pub sections: Vec<Section>,
     /// Matters that a person should hear of while the run goes on, each once.
     pub alerts: Vec<String>,
+    /// Why the run is suspended, where the dialect suspends runs.
+    pub suspended: Option<String>,
 }
 
 /// A part with a title.
@@ -69,4 +71,16 @@ impl Section {
     pub fn is_empty(&self) -> bool {
         self.blocks.is_empty()
     }
+}
+
+/// Figures over all runs of a dialect.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct MetricsView {
+    /// The JSON document.
+    pub document: Value,
+    pub heading: Vec<String>,
+    pub rows: Vec<Vec<String>>,
+    /// A small chart, as SVG.
+    pub chart: String,
+    pub alerts: Vec<String>,
 }

@@ -10,6 +10,8 @@ pub mod action;
 pub mod attempts;
 mod cx;
 pub mod cycle;
+pub mod entrance;
+pub mod guard;
 mod par;
 pub mod process;
 pub mod registry;

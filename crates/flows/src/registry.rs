@@ -1,6 +1,5 @@
-//! Which flows there are, by name and version.
-//!
-//! A run is pinned to the version it was started with; a version stays here as long as a run may need it.
+//! The dialects as values. What `run`, `log`, `show`, `status`, `check` and `metrics` have to know of a dialect stands
+//! in one [`Dialect`]; a new one is a room in `core`, a room in `flows` and a line in a [`Registry`].
 
 use std::future::Future;
 use std::pin::Pin;
@@ -8,13 +7,22 @@ use std::pin::Pin;
 use serde::Deserialize;
 use serde::Serialize;
 use serde_json::Value;
+use seriatim_core::documents::CONFIGURATION;
+use seriatim_core::documents::DocumentKind;
+use seriatim_core::documents::Look;
 use seriatim_core::finding::Finding;
+use seriatim_core::projection::Fact;
 use seriatim_core::projection::NoFiles;
 use seriatim_core::projection::Projector;
+use seriatim_core::sentence::Sentence;
+use seriatim_core::view::MetricsView;
+use seriatim_core::view::RunView;
 
 use crate::Cx;
 use crate::action;
 use crate::cycle;
+use crate::entrance::Entrance;
+use crate::guard;
 use crate::process;
 use crate::rehearsal;
 use crate::roadmap;
@@ -51,6 +59,18 @@ pub struct FileFindings {
     pub findings: Vec<Finding>,
 }
 
+impl Ended {
+    pub fn cancelled(message: &str) -> Ended {
+        Ended {
+            status: End::Cancelled,
+            good: false,
+            outcome: Value::Null,
+            message: message.to_owned(),
+            findings: vec![],
+        }
+    }
+}
+
 pub type Body = Pin<Box<dyn Future<Output = Ended> + Send>>;
 
 /// One version of one dialect's program.
@@ -65,71 +85,90 @@ pub struct Flow {
     pub projector: fn(&Value) -> Box<dyn Projector>,
 }
 
-fn no_files(_input: &Value) -> Box<dyn Projector> {
-    Box::new(NoFiles)
+/// A way of working, whole.
+pub struct Dialect {
+    pub name: &'static str,
+    /// Its program; nothing where live sessions do the work and only a book is kept.
+    pub flow: Option<Flow>,
+    /// The ways to begin work.
+    pub entrances: &'static [Entrance],
+    /// The documents that it reads.
+    pub documents: &'static [DocumentKind],
+    /// The tables of `seriatim.toml` that it reads.
+    pub sections: &'static [&'static str],
+    /// Returns a journalled fact as a sentence; nothing where it is none of the dialect's facts.
+    pub tell: fn(&Value) -> Option<Sentence>,
+    /// Returns what `show` presents of a run.
+    pub view: fn(&[Fact]) -> RunView,
+    /// Whether runs that are not over may raise alerts, for which `status` looks.
+    pub raises_alerts: bool,
+    /// Returns figures over all runs of the dialect, each with its name and its facts.
+    pub metrics: Option<fn(&[(String, Vec<Fact>)]) -> MetricsView>,
+    /// The page of the guide.
+    pub guide: &'static str,
 }
 
-fn nothing_left(_cx: Cx, _input: Value) -> Body {
-    Box::pin(async { Ended::cancelled("The work was cancelled.") })
+/// All dialects of a program.
+pub struct Registry {
+    dialects: &'static [&'static Dialect],
 }
 
-impl Ended {
-    pub fn cancelled(message: &str) -> Ended {
-        Ended {
-            status: End::Cancelled,
-            good: false,
-            outcome: Value::Null,
-            message: message.to_owned(),
-            findings: vec![],
-        }
+impl Registry {
+    pub const fn new(dialects: &'static [&'static Dialect]) -> Registry {
+        Registry { dialects }
+    }
+
+    pub fn dialects(&self) -> impl Iterator<Item = &'static Dialect> {
+        self.dialects.iter().copied()
+    }
+
+    /// Returns the dialect of a run.
+    pub fn dialect(&self, name: &str) -> Option<&'static Dialect> {
+        self.dialects().find(|dialect| dialect.name == name)
+    }
+
+    /// Returns the program of a dialect in a version.
+    pub fn flow(&self, name: &str, version: u32) -> Option<&'static Flow> {
+        self.dialect(name)?.flow.as_ref().filter(|flow| flow.version == version)
+    }
+
+    /// Returns the ways to begin work, each with its dialect.
+    pub fn entrances(&self) -> impl Iterator<Item = (&'static Dialect, &'static Entrance)> {
+        self.dialects().flat_map(|dialect| dialect.entrances.iter().map(move |entrance| (dialect, entrance)))
+    }
+
+    /// Returns every kind of document.
+    pub fn documents(&self) -> impl Iterator<Item = &'static DocumentKind> {
+        self.dialects().flat_map(|dialect| dialect.documents).chain([&CONFIGURATION])
+    }
+
+    /// Returns the kind of a document, by its content first and then by its name.
+    pub fn recognise(&self, look: &Look<'_>) -> Option<&'static DocumentKind> {
+        self.documents().find(|kind| (kind.recognises)(look))
     }
 }
 
-/// Every flow, newest version of each name last.
-static FLOWS: &[Flow] = &[
-    Flow {
-        name: "process",
-        version: 1,
-        start: |cx, input| Box::pin(process::process(cx, input)),
-        cancelled: |cx, input| Box::pin(process::cancelled(cx, input)),
-        projector: process::projector,
-    },
-    Flow {
-        name: "cycle",
-        version: 1,
-        start: |cx, input| Box::pin(cycle::cycle(cx, input)),
-        cancelled: |cx, input| Box::pin(cycle::cancelled(cx, input)),
-        projector: cycle::projector,
-    },
-    Flow {
-        name: "roadmap",
-        version: 1,
-        start: |cx, input| Box::pin(roadmap::roadmap(cx, input)),
-        cancelled: |cx, input| Box::pin(roadmap::cancelled(cx, input)),
-        projector: roadmap::projector,
-    },
-    Flow {
-        name: "action",
-        version: 1,
-        start: |cx, input| Box::pin(action::action(cx, input)),
-        cancelled: |cx, input| Box::pin(action::cancelled(cx, input)),
-        projector: action::projector,
-    },
-    Flow {
-        name: "rehearsal",
-        version: 1,
-        start: |cx, input| Box::pin(rehearsal::rehearsal(cx, input)),
-        cancelled: nothing_left,
-        projector: no_files,
-    },
-];
-
-/// The flow of that name in that version.
-pub fn find(name: &str, version: u32) -> Option<&'static Flow> {
-    FLOWS.iter().find(|f| f.name == name && f.version == version)
+/// For dialects without files of their own.
+pub fn no_files(_input: &Value) -> Box<dyn Projector> {
+    Box::new(NoFiles)
 }
 
-/// The newest version of a flow.
+/// For dialects that have nothing left to do when a run is cancelled.
+pub fn nothing_left(_cx: Cx, _input: Value) -> Body {
+    Box::pin(async { Ended::cancelled("The work was cancelled.") })
+}
+
+/// The dialects of seriatim.
+pub static STANDARD: Registry = Registry::new(&[
+    &process::DIALECT,
+    &cycle::DIALECT,
+    &roadmap::DIALECT,
+    &action::DIALECT,
+    &guard::DIALECT,
+    &rehearsal::DIALECT,
+]);
+
+/// Returns the program of a dialect of seriatim.
 pub fn newest(name: &str) -> Option<&'static Flow> {
-    FLOWS.iter().rfind(|f| f.name == name)
+    STANDARD.dialect(name)?.flow.as_ref()
 }

@@ -7,10 +7,17 @@ use serde_json::json;
 
 use seriatim_core::question::Choice;
 use seriatim_core::question::Question;
+use seriatim_core::sentence::SharedFact;
+use seriatim_core::sentence::told;
+use seriatim_core::view::RunView;
 
 use crate::Cx;
+use crate::registry::Dialect;
 use crate::registry::End;
 use crate::registry::Ended;
+use crate::registry::Flow;
+use crate::registry::no_files;
+use crate::registry::nothing_left;
 use crate::request::Command;
 
 /// What to rehearse.
@@ -22,6 +29,26 @@ pub struct Plan {
     #[serde(default)]
     pub ask: bool,
 }
+
+/// Not for people: it has no way to begin from the command line.
+pub static DIALECT: Dialect = Dialect {
+    name: "rehearsal",
+    flow: Some(Flow {
+        name: "rehearsal",
+        version: 1,
+        start: |cx, input| Box::pin(rehearsal(cx, input)),
+        cancelled: nothing_left,
+        projector: no_files,
+    }),
+    entrances: &[],
+    documents: &[],
+    sections: &[],
+    tell: told::<SharedFact>,
+    view: |_| RunView::default(),
+    raises_alerts: false,
+    metrics: None,
+    guide: "docs/benchmarks.md",
+};
 
 pub(crate) async fn rehearsal(cx: Cx, input: Value) -> Ended {
     let plan: Plan = serde_json::from_value(input).unwrap_or_default();

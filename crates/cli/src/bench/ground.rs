@@ -20,8 +20,8 @@ use seriatim_flows::Call;
 use seriatim_flows::Past;
 use seriatim_flows::Run;
 use seriatim_flows::Turn;
-use seriatim_flows::registry;
 use seriatim_flows::registry::Flow;
+use seriatim_flows::rehearsal;
 use seriatim_flows::rehearsal::Plan;
 use seriatim_journal::Append;
 use seriatim_journal::Filter;
@@ -175,7 +175,7 @@ impl Ground {
 }
 
 fn rehearsal() -> Result<&'static Flow> {
-    registry::newest("rehearsal").ok_or_else(|| CommandError::usage("there is no flow `rehearsal`"))
+    rehearsal::DIALECT.flow.as_ref().ok_or_else(|| CommandError::usage("there is nothing to rehearse"))
 }
 
 fn entry(store: &Store, kind: Kind, key: String, request: Hash, at: Utc, body: Vec<u8>) -> NewEntry {

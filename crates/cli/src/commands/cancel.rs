@@ -57,13 +57,13 @@ pub(crate) fn run(context: &Context, command: &Cancel) -> Result<Exit> {
                 }
                 std::thread::sleep(Duration::from_millis(50));
             }
-            View::of(&session.store, session.store.run(info.id)?)?
+            View::of(context.registry, &session.store, session.store.run(info.id)?)?
         }
         None => {
             let lease = session.acquire(&info)?;
             let mut face = session.face(&context.ui, Answers::default(), true);
             let outcome = session.drive(lease, &mut face)?;
-            View::after(&session.store, outcome)?
+            View::after(context.registry, &session.store, outcome)?
         }
     };
     view.show(&context.ui, &session.workspace);

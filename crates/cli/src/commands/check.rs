@@ -4,12 +4,17 @@ use std::path::Path;
 use std::path::PathBuf;
 
 use serde::Serialize;
-use seriatim_core::check;
-use seriatim_core::check::Checked;
+use seriatim_core::check::Surroundings;
+use seriatim_core::closest::closest;
+use seriatim_core::doc;
+use seriatim_core::doc::Limits;
+use seriatim_core::documents::DocumentKind;
+use seriatim_core::documents::Look;
+use seriatim_core::documents::check_unknown;
 use seriatim_core::finding::Finding;
 use seriatim_core::finding::Severity;
-use seriatim_core::kind::Kind;
-use seriatim_core::process::Definition;
+use seriatim_core::kind::Syntax;
+use seriatim_flows::registry::Registry;
 
 use crate::args::Context;
 use crate::conditions;
@@ -46,40 +51,31 @@ struct Document<'a> {
 #[derive(Serialize)]
 struct File<'a> {
     path: String,
-    kind: Option<String>,
+    kind: Option<&'static str>,
     findings: Vec<render::findings::Plain<'a>>,
 }
 
 pub(crate) fn run(context: &Context, command: &Check) -> Result<Exit> {
     let ui = &context.ui;
-    let kind = match command.kind.as_deref().map(str::parse::<Kind>) {
-        Some(Ok(kind)) => Some(kind),
-        Some(Err(unknown)) => {
-            let known = Kind::ALL.map(Kind::name).join(", ");
-            return Err(CommandError::usage(unknown.to_string()).hint(format!("known kinds: {known}")));
-        }
-        None => None,
-    };
+    let kind = command.kind.as_deref().map(|name| named(context.registry, name)).transpose()?;
     // Everything is read before anything is said, so that a missing file changes nothing.
     let mut read = Vec::new();
     for file in &command.files {
         read.push((file, read_file(file)?));
     }
     let root = Workspace::find(context.workspace.as_deref())?;
-    let checked: Vec<(String, Checked)> = read
-        .iter()
-        .map(|(file, bytes)| (file.display().to_string(), check_one(&root, file, bytes, kind)))
-        .collect();
+    let checked: Vec<Checked> =
+        read.iter().map(|(file, bytes)| check_one(context.registry, &root, file, bytes, kind)).collect();
     let count = |severity| {
-        checked.iter().flat_map(|(_, c)| &c.findings).filter(|f: &&Finding| f.severity == severity).count()
+        checked.iter().flat_map(|c| &c.findings).filter(|f: &&Finding| f.severity == severity).count()
     };
     let (errors, warnings) = (count(Severity::Error), count(Severity::Warning));
     ui.document(&Document {
         files: checked
             .iter()
-            .map(|(path, c)| File {
-                path: path.clone(),
-                kind: c.kind.map(|k| k.name().to_owned()),
+            .map(|c| File {
+                path: c.path.clone(),
+                kind: c.kind,
                 findings: c.findings.iter().map(|f| render::findings::Plain::of(f, None)).collect(),
             })
             .collect(),
@@ -87,12 +83,11 @@ pub(crate) fn run(context: &Context, command: &Check) -> Result<Exit> {
         warnings,
     });
     if !ui.json {
-        for (path, c) in &checked {
-            if c.findings.is_empty() {
-                let kind = c.kind.map_or("kind unknown", Kind::name);
-                ui.tell(format!("{path}: {kind}, nothing to object"));
+        for Checked { path, kind, text, findings } in &checked {
+            if findings.is_empty() {
+                ui.tell(format!("{path}: {}, no problems found", kind.unwrap_or("kind unknown")));
             } else {
-                ui.say(render::findings::picture(path, &c.text, &c.findings).trim_end());
+                ui.say(render::findings::picture(path, text, findings).trim_end());
             }
         }
         if errors + warnings > 0 {
@@ -100,6 +95,17 @@ pub(crate) fn run(context: &Context, command: &Check) -> Result<Exit> {
         }
     }
     Ok(if errors > 0 { Exit::NotGood } else { Exit::Good })
+}
+
+/// Returns the kind of document that a word names.
+fn named(registry: &Registry, name: &str) -> Result<&'static DocumentKind> {
+    let known: Vec<&'static str> = registry.documents().map(|kind| kind.name).collect();
+    registry.documents().find(|kind| kind.name == name).ok_or_else(|| {
+        let meant = closest(name, known.iter().copied());
+        let meant = meant.map(|kind| format!("; did you mean `{kind}`?")).unwrap_or_default();
+        CommandError::usage(format!("`{name}` is not a kind of file{meant}"))
+            .hint(format!("known kinds: {}", known.join(", ")))
+    })
 }
 
 fn read_file(path: &Path) -> Result<Vec<u8>> {
@@ -116,21 +122,39 @@ fn read_file(path: &Path) -> Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// An instance is checked together with the definition that it names, where that can be read.
-fn check_one(root: &Path, file: &Path, bytes: &[u8], kind: Option<Kind>) -> Checked {
-    let mut checked = check::file(&file.display().to_string(), bytes, kind);
-    if checked.kind == Some(Kind::ProcessInstance)
-        && let Some(path) = check::definition_path(bytes)
-        && let Ok(text) = std::fs::read(root.join(path))
-        && let (Some(definition), _) = Definition::parse(&text)
-    {
-        checked.findings.extend(check::instance_with_definition(bytes, &definition));
-    }
-    if checked.kind == Some(Kind::ProcessDefinition)
-        && let (Some(definition), _) = Definition::parse(bytes)
-    {
-        checked.findings.extend(conditions::findings(&definition));
-    }
-    seriatim_core::doc::sort(&mut checked.findings);
-    checked
+/// A file with everything that was found about it.
+struct Checked {
+    path: String,
+    kind: Option<&'static str>,
+    text: String,
+    findings: Vec<Finding>,
+}
+
+/// Checks a file, together with the documents that belong to it where they can be read.
+fn check_one(
+    registry: &Registry,
+    root: &Path,
+    file: &Path,
+    bytes: &[u8],
+    kind: Option<&'static DocumentKind>,
+) -> Checked {
+    let path = file.display().to_string();
+    let text = String::from_utf8_lossy(bytes).into_owned();
+    let kind = kind.or_else(|| {
+        let tree = (Syntax::of_name(&path) == Syntax::Yaml).then(|| doc::parse(bytes, &Limits::default()).0);
+        registry.recognise(&Look { name: &path, text: &text, tree: tree.flatten().as_ref() })
+    });
+    let findings = match kind {
+        Some(kind) => {
+            let beside = (kind.beside)(bytes).into_iter();
+            let files = beside.filter_map(|path| Some((path.clone(), std::fs::read(root.join(path)).ok()?)));
+            let around = Surroundings { files: files.collect(), ..Surroundings::default() };
+            let mut findings = (kind.check)(&path, bytes, &around);
+            findings.extend(conditions::findings(&(kind.conditions)(bytes)));
+            doc::sort(&mut findings);
+            findings
+        }
+        None => check_unknown(&path, bytes),
+    };
+    Checked { path, kind: kind.map(|kind| kind.name), text, findings }
 }

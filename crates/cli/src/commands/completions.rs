@@ -1,8 +1,6 @@
 //! `seriatim completions`
 
-use clap::CommandFactory;
-
-use crate::args::Args;
+use crate::args;
 use crate::args::Context;
 use crate::error::Result;
 use crate::exit::Exit;
@@ -16,9 +14,9 @@ pub(crate) struct Completions {
     shell: clap_complete::Shell,
 }
 
-pub(crate) fn run(_context: &Context, command: &Completions) -> Result<Exit> {
+pub(crate) fn run(context: &Context, command: &Completions) -> Result<Exit> {
     let mut out = Vec::new();
-    clap_complete::generate(command.shell, &mut Args::command(), "seriatim", &mut out);
+    clap_complete::generate(command.shell, &mut args::program(context.registry), "seriatim", &mut out);
     let _ = std::io::Write::write_all(&mut std::io::stdout(), &out);
     Ok(Exit::Good)
 }

@@ -4,11 +4,12 @@ use std::time::Duration;
 
 use serde_json::Value;
 use serde_json::json;
-use seriatim_core::projection::Fact;
 use seriatim_core::time::Utc;
-use seriatim_engine::drive::History;
-use seriatim_engine::guard::book;
+use seriatim_engine::drive::Story;
+use seriatim_engine::drive::StoryEvent;
+use seriatim_flows::registry::Dialect;
 use seriatim_journal::Filter;
+use seriatim_journal::Kind;
 use seriatim_journal::RunInfo;
 use seriatim_journal::Store;
 
@@ -17,7 +18,7 @@ use crate::error::CommandError;
 use crate::error::Result;
 use crate::exit::Exit;
 use crate::render;
-use crate::trail;
+use crate::render::run::is_work;
 use crate::ui::Tone;
 use crate::ui::tone;
 use crate::workspace::Workspace;
@@ -40,32 +41,40 @@ pub(crate) fn run(context: &Context, command: &Log) -> Result<Exit> {
         Some(run) => store.find(run)?,
         None => {
             let newest = store.runs(&Filter::default())?.runs;
-            newest.into_iter().find(|run| run.flow != book::FLOW).ok_or_else(nothing)?
+            newest.into_iter().find(|run| is_work(context.registry, run)).ok_or_else(nothing)?
         }
     };
-    if info.flow == book::FLOW {
+    if !is_work(context.registry, &info) {
         return follow_book(context, &store, &info, command.follow);
+    }
+    let dialect = context.registry.dialect(&info.flow);
+    if !context.ui.json {
+        context.ui.say(format!("{}  Run {} began: {}", clock(info.started), info.name, info.title));
     }
     let mut told = 0;
     loop {
         let info = store.run(info.id)?;
-        let history = History::read(&store, &info)?;
-        for fact in &history.facts[told..] {
-            tell(context, &info.name, fact);
+        let story = Story::read(&store, &info)?;
+        for event in &story.events[told..] {
+            tell(context, dialect, &info.name, event);
         }
-        told = history.facts.len();
-        if let Some(ended) = &history.ended {
+        told = story.events.len();
+        if let Some((at, ended)) = &story.ended {
             if context.ui.json {
-                context.ui.line(&json!({"run": info.name, "at": info.updated.to_string(), "end": ended}));
+                context
+                    .ui
+                    .line(&json!({"run": info.name, "at": at.to_string(), "event": "end", "end": ended}));
             } else {
-                context.ui.say(format!("{}  {}", clock(info.updated), ended.message));
+                context.ui.say(format!("{}  {}", clock(*at), ended.message));
             }
+            warn_unreadable(context, &story);
             return Ok(Exit::Good);
         }
         if !command.follow {
             if !info.waiting_for.is_empty() {
                 context.ui.say(format!("{}  Waiting for: {}", clock(info.updated), info.waiting_for));
             }
+            warn_unreadable(context, &story);
             return Ok(Exit::Good);
         }
         while !store.changed()? {
@@ -74,59 +83,55 @@ pub(crate) fn run(context: &Context, command: &Log) -> Result<Exit> {
     }
 }
 
-/// The book of the guard has no end; it is followed until somebody stops it.
-fn follow_book(context: &Context, store: &Store, info: &RunInfo, follow: bool) -> Result<Exit> {
-    let mut told = trail::tell(context, store, info, 0)?;
-    if !follow {
-        return Ok(Exit::Good);
+fn warn_unreadable(context: &Context, story: &Story) {
+    if story.unreadable > 0 {
+        context.ui.warn(format!(
+            "{} entries of this run cannot be read; `seriatim verify` names them",
+            story.unreadable
+        ));
     }
-    loop {
+}
+
+/// A book has no end; it is followed until a person stops it.
+fn follow_book(context: &Context, store: &Store, info: &RunInfo, follow: bool) -> Result<Exit> {
+    let mut told = tell_book(context, store, info, 0)?;
+    while follow {
         while !store.changed()? {
             std::thread::sleep(Duration::from_millis(200));
         }
-        told = trail::tell(context, store, info, told)?;
+        told = tell_book(context, store, info, told)?;
     }
+    Ok(Exit::Good)
+}
+
+/// Tells the events of a book from the entry `from` on. Returns how many entries there are.
+fn tell_book(context: &Context, store: &Store, info: &RunInfo, from: u64) -> Result<u64> {
+    let dialect = context.registry.dialect(&info.flow);
+    let tip = store.load(info.id, |entry| {
+        if entry.seq < from || entry.kind != Kind::Fact {
+            return;
+        }
+        let line = entry.body.and_then(|body| serde_json::from_slice::<Value>(body).ok());
+        let Some(line) = line else { return };
+        let Some(sentence) = dialect.and_then(|dialect| (dialect.tell)(&line)) else { return };
+        if context.ui.json {
+            context.ui.line(&json!({"run": info.name, "at": entry.at.to_string(), "fact": line}));
+        } else {
+            context.ui.say(render::story::line(entry.at, &sentence));
+        }
+    })?;
+    Ok(tip.entries)
 }
 
 fn clock(at: Utc) -> String {
     tone(Tone::Faint, at.seconds())
 }
 
-fn tell(context: &Context, run: &str, fact: &Fact) {
+fn tell(context: &Context, dialect: Option<&Dialect>, run: &str, event: &StoryEvent) {
     if context.ui.json {
-        context.ui.line(&json!({"run": run, "at": fact.at.to_string(), "fact": fact.data}));
-        return;
+        return context.ui.line(&render::story::document(run, event));
     }
-    if let Some(words) = words(&fact.data) {
-        context.ui.say(format!("{}  {words}", clock(fact.at)));
+    if let Some(sentence) = render::story::sentence(dialect, event, context.ui.verbose) {
+        context.ui.say(render::story::line(event.at, &sentence));
     }
-}
-
-/// A fact as a sentence. What has no meaning for people is left out.
-fn words(fact: &Value) -> Option<String> {
-    let text = |key: &str| fact[key].as_str().unwrap_or_default().to_owned();
-    Some(match fact["fact"].as_str()? {
-        "began" => "The work began.".to_owned(),
-        "step_ended" => format!(
-            "{}: {} {}",
-            text("step_name"),
-            text("status").to_lowercase(),
-            tone(Tone::Faint, text("outcome_summary"))
-        ),
-        "attempt_failed" => {
-            format!("An attempt failed: {}", fact["failure"]["message"].as_str().unwrap_or_default())
-        }
-        "decision" => format!("Decided: {} - {} ({})", text("subject"), text("outcome"), text("actor")),
-        "observation" => {
-            let value = match &fact["value"] {
-                Value::String(s) => s.clone(),
-                other => other.to_string(),
-            };
-            format!("Observed: {} - {value}", text("subject"))
-        }
-        "flow_changed" => format!("The course changed ({}): {}", text("type").to_lowercase(), text("reason")),
-        "error" => format!("Error: {}", text("text")),
-        "finished" => format!("The work ended: {}.", text("status").to_lowercase()),
-        _ => return render::roadmap::words(fact),
-    })
 }

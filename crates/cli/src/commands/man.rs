@@ -1,8 +1,6 @@
 //! `seriatim man`
 
-use clap::CommandFactory;
-
-use crate::args::Args;
+use crate::args;
 use crate::args::Context;
 use crate::error::CommandError;
 use crate::error::Result;
@@ -15,8 +13,8 @@ pub(crate) struct Man {
     command: Option<String>,
 }
 
-pub(crate) fn run(_context: &Context, command: &Man) -> Result<Exit> {
-    let mut program = Args::command();
+pub(crate) fn run(context: &Context, command: &Man) -> Result<Exit> {
+    let mut program = args::program(context.registry);
     program.build();
     let page = match &command.command {
         None => clap_mangen::Man::new(program),

@@ -9,6 +9,7 @@ use serde::Serialize;
 use seriatim_core::check;
 use seriatim_core::check::Surroundings;
 use seriatim_core::closest::closest;
+use seriatim_core::config::Config;
 use seriatim_core::finding::Severity;
 use seriatim_core::kind::Kind;
 use seriatim_core::process::Definition;
@@ -23,13 +24,14 @@ use seriatim_engine::hands::files::FileError;
 use seriatim_engine::hands::files::Files;
 use seriatim_engine::hands::files::Write;
 use seriatim_engine::hands::paths;
+use seriatim_flows::process::library::FoundDefinition;
+use seriatim_flows::process::library::find_definitions;
 
 use crate::args::Context;
+use crate::commands::run::OnDisk;
 use crate::error::CommandError;
 use crate::error::Result;
 use crate::exit::Exit;
-use crate::processes;
-use crate::processes::Found;
 use crate::render;
 use crate::render::process::Sheet;
 use crate::render::table::table;
@@ -99,9 +101,15 @@ struct Row<'a> {
     purpose: &'a str,
 }
 
+/// Definitions are found whatever the configuration says, also where it cannot be read.
+fn definitions(root: &Path) -> Vec<FoundDefinition> {
+    let workspace = Workspace { root: root.to_owned(), config: Config::default() };
+    find_definitions(&OnDisk { workspace: &workspace })
+}
+
 fn list(context: &Context) -> Result<Exit> {
     let root = Workspace::find(context.workspace.as_deref())?;
-    let found = processes::find(&root);
+    let found = definitions(&root);
     let rows = found.iter().map(|p| Row {
         id: &p.id,
         name: &p.name,
@@ -116,7 +124,7 @@ fn list(context: &Context) -> Result<Exit> {
         context.ui.tell("They are looked for as process-*.yaml, and in folders named processes.");
         return Ok(Exit::Good);
     }
-    let row = |p: &Found| {
+    let row = |p: &FoundDefinition| {
         let [name, id, path] = [&p.name, &p.id, &p.path].map(|text| readable(text));
         vec![name, id, p.steps.to_string(), path]
     };
@@ -128,7 +136,7 @@ fn list(context: &Context) -> Result<Exit> {
 
 fn show_one(context: &Context, command: &Show) -> Result<Exit> {
     let root = Workspace::find(context.workspace.as_deref())?;
-    let known = processes::find(&root);
+    let known = definitions(&root);
     let chosen = choose(&root, &known, &command.process)?;
     let names: BTreeMap<String, String> = known.iter().map(|p| (p.id.clone(), p.name.clone())).collect();
     let (definition, errors) = read(context, &root, &chosen, &names)?;
@@ -170,12 +178,12 @@ struct Chosen {
 }
 
 /// A file that exists wins; else the process with this id, else the one with this name.
-fn choose(root: &Path, known: &[Found], wanted: &str) -> Result<Chosen> {
+fn choose(root: &Path, known: &[FoundDefinition], wanted: &str) -> Result<Chosen> {
     let file = Path::new(wanted);
     if file.is_file() {
         return Ok(Chosen { path: file.to_owned(), shown: wanted.to_owned() });
     }
-    let by_id: Vec<&Found> = known.iter().filter(|p| p.id == wanted).collect();
+    let by_id: Vec<&FoundDefinition> = known.iter().filter(|p| p.id == wanted).collect();
     let by_name = || known.iter().filter(|p| p.name.eq_ignore_ascii_case(wanted)).collect();
     let matching = if by_id.is_empty() { by_name() } else { by_id };
     match matching.as_slice() {
@@ -207,7 +215,7 @@ fn read(
 ) -> Result<(Definition, usize)> {
     let unreadable = |e: FileError| CommandError::usage(format!("{} cannot be read: {e}", chosen.shown));
     let bytes = Disk.read(&chosen.path, READ_BYTES_MAX).map_err(unreadable)?.bytes;
-    let around = Surroundings { processes: names.keys().cloned().collect() };
+    let around = Surroundings { processes: names.keys().cloned().collect(), ..Surroundings::default() };
     let mut checked = check::file_in(&chosen.shown, &bytes, None, &around);
     let definition = match checked.kind {
         Some(Kind::ProcessInstance) => match Instance::parse(&bytes).0.and_then(|instance| instance.source) {

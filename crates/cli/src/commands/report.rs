@@ -94,7 +94,7 @@ pub(crate) fn run(context: &Context, command: &Report) -> Result<Exit> {
     let lease = session.acquire(&info)?;
     let mut face = session.face(&context.ui, answers, command.asking.no_input);
     let outcome = session.drive(lease, &mut face)?;
-    let view = View::after(&session.store, outcome)?;
+    let view = View::after(context.registry, &session.store, outcome)?;
     let exit = tell(context, &view, taken, &session.workspace);
     session.close();
     Ok(exit)

@@ -47,7 +47,7 @@ pub(crate) fn run(context: &Context, command: &Resume) -> Result<Exit> {
     }
     let mut face = session.face(&context.ui, answers, command.asking.no_input);
     let outcome = session.drive(lease, &mut face)?;
-    let exit = View::after(&session.store, outcome)?.show(&context.ui, &session.workspace);
+    let exit = View::after(context.registry, &session.store, outcome)?.show(&context.ui, &session.workspace);
     session.close();
     Ok(exit)
 }

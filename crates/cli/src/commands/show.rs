@@ -1,10 +1,9 @@
 //! `seriatim show`
 
+use serde_json::Map;
 use serde_json::Value;
 use serde_json::json;
-use seriatim_core::time::span_in_words;
-use seriatim_engine::drive::History;
-use seriatim_engine::guard::book;
+use seriatim_engine::drive::Story;
 use seriatim_journal::RunInfo;
 use seriatim_journal::Store;
 use seriatim_journal::Tip;
@@ -15,14 +14,12 @@ use crate::error::Result;
 use crate::exit::Exit;
 use crate::render;
 use crate::render::run::View;
+use crate::render::run::dialect_view;
+use crate::render::run::is_work;
 use crate::render::table::cut;
-use crate::render::table::table;
 use crate::ui::Tone;
 use crate::ui::tone;
 use crate::workspace::Workspace;
-
-/// The flow whose steps have phases with evidence.
-const ROADMAP: &str = "roadmap";
 
 /// Show a run: its steps, attempts, evidence and decisions
 #[derive(clap::Args, Debug)]
@@ -43,85 +40,45 @@ pub(crate) fn run(context: &Context, command: &Show) -> Result<Exit> {
     if command.events {
         return events(context, &store, &info);
     }
-    if info.flow == book::FLOW {
+    if !is_work(context.registry, &info) {
         return super::summary::run(context, &workspace);
     }
-    let history = History::read(&store, &info)?;
+    let story = Story::read(&store, &info)?;
+    let shown = dialect_view(context.registry, &info, &story);
+    let work = render::work::sections(&story);
+    let fields = render::work::fields(&story);
     let tip = store.tip(info.id)?;
-    let view = View::of(&store, info.clone())?;
+    let view = View::from_parts(&store, info.clone(), story, &shown)?;
     if context.ui.json {
-        context.ui.document(&document(&view, &tip, &history));
+        context.ui.document(&document(&view, &tip, [fields, shown.fields]));
         return Ok(Exit::Good);
     }
-    tell(context, &info, &tip, &history);
+    heading(context, &info, &tip);
+    shown.sections.iter().chain(&work).for_each(|section| render::view::say(&context.ui, section));
     context.ui.say("");
     view.show(&context.ui, &workspace);
     Ok(Exit::Good)
 }
 
-/// The facts of one name.
-fn of<'h>(history: &'h History, name: &str) -> Vec<&'h Value> {
-    history.facts.iter().map(|f| &f.data).filter(|d| d["fact"] == name).collect()
-}
-
-fn document(view: &View, tip: &Tip, history: &History) -> Value {
+fn document(view: &View, tip: &Tip, fields: [Map<String, Value>; 2]) -> Value {
     let mut document = view.document();
     if let Some(map) = document.as_object_mut() {
         map.insert("started".into(), json!(view.info.started.to_string()));
         map.insert("updated".into(), json!(view.info.updated.to_string()));
         map.insert("entries".into(), json!(tip.entries));
         map.insert("head".into(), json!(tip.head));
-        for (name, fact) in [
-            ("steps", "step_ended"),
-            ("failed_attempts", "attempt_failed"),
-            ("decisions", "decision"),
-            ("observations", "observation"),
-            ("flow_changes", "flow_changed"),
-            ("errors", "error"),
-        ] {
-            map.insert(name.into(), json!(of(history, fact)));
-        }
-        if view.info.flow == ROADMAP {
-            map.extend(render::roadmap::fields(&history.facts));
-        }
+        map.extend(fields.into_iter().flatten());
     }
     document
 }
 
-fn tell(context: &Context, info: &RunInfo, tip: &Tip, history: &History) {
+fn heading(context: &Context, info: &RunInfo, tip: &Tip) {
     let ui = &context.ui;
     ui.say(tone(Tone::Strong, &info.title));
     let state = if info.interrupted { "interrupted" } else { info.status.as_str() };
-    let (flow, version, begun) = (&info.flow, info.flow_version, info.started.seconds());
-    ui.say(format!("run {}  ·  {flow} v{version}  ·  {state}  ·  begun {begun}", info.name));
-    ui.say(format!("{} entries, head {}\n", tip.entries, tip.head.short()));
-    let steps: Vec<Vec<String>> = of(history, "step_ended").into_iter().map(step_row).collect();
-    if !steps.is_empty() {
-        ui.say(table(&["step", "name", "status", "time", "attempt", "what came of it"], &steps));
-    }
-    if info.flow == ROADMAP {
-        render::roadmap::tell(ui, &history.facts);
-    }
-    section(context, "Attempts that failed", &of(history, "attempt_failed"), |f| {
-        let (class, message) = (text(&f["failure"], "class"), text(&f["failure"], "message"));
-        format!("{} attempt {}: {class} - {message}", text(f, "step"), text(f, "attempt"))
-    });
-    section(context, "Decisions", &of(history, "decision"), |d| {
-        let (outcome, rationale) = (text(d, "outcome"), text(d, "rationale"));
-        format!("{}  {}: {outcome} - {rationale} ({})", text(d, "id"), text(d, "subject"), text(d, "actor"))
-    });
-    let changed = |c: &Value| format!("{} {}", text(c, "type"), text(c, "reason"));
-    section(context, "Changes of course", &of(history, "flow_changed"), changed);
-    section(context, "Errors", &of(history, "error"), |e| text(e, "text"));
-}
-
-fn section(context: &Context, title: &str, items: &[&Value], line: impl Fn(&Value) -> String) {
-    if !items.is_empty() {
-        context.ui.say(format!("\n{}", tone(Tone::Strong, title)));
-        for item in items {
-            context.ui.say(format!("  {}", line(item)));
-        }
-    }
+    let (flow, version, began) = (&info.flow, info.flow_version, info.started.seconds());
+    ui.say(format!("run {}  ·  {flow} v{version}  ·  {state}  ·  began {began}", info.name));
+    ui.say(format!("{} entries, head {}", tip.entries, tip.head.short()));
 }
 
 fn text(value: &Value, key: &str) -> String {
@@ -130,18 +87,6 @@ fn text(value: &Value, key: &str) -> String {
         Value::Null => String::new(),
         other => other.to_string(),
     }
-}
-
-fn step_row(step: &Value) -> Vec<String> {
-    let span = step["completed"].as_i64().unwrap_or(0).saturating_sub(step["started"].as_i64().unwrap_or(0));
-    vec![
-        text(step, "step_id"),
-        text(step, "step_name"),
-        text(step, "status"),
-        span_in_words(u64::try_from(span).unwrap_or(0)),
-        text(step, "iteration"),
-        cut(&text(step, "outcome_summary"), 70),
-    ]
 }
 
 /// The journal, one line per entry.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use seriatim_core::time::span_in_words;
 use seriatim_engine::drive::History;
-use seriatim_engine::guard::book;
+use seriatim_flows::registry::Registry;
 use seriatim_journal::Filter;
 use seriatim_journal::RunInfo;
 use seriatim_journal::Store;
@@ -14,8 +14,8 @@ use crate::args::Context;
 use crate::error::CommandError;
 use crate::error::Result;
 use crate::exit::Exit;
-use crate::render;
 use crate::render::run::View;
+use crate::render::run::is_work;
 use crate::render::table::cut;
 use crate::render::table::table;
 use crate::ui::Tone;
@@ -71,7 +71,7 @@ pub(crate) fn run(context: &Context, command: &Status) -> Result<Exit> {
             )));
         };
         let info = store.find(run)?;
-        let view = View::of(&store, info)?;
+        let view = View::of(context.registry, &store, info)?;
         view.show(ui, &workspace);
         return Ok(Exit::Good);
     }
@@ -79,13 +79,13 @@ pub(crate) fn run(context: &Context, command: &Status) -> Result<Exit> {
         Some(store) => store.runs(&Filter::default())?,
         None => Default::default(),
     };
-    // The book of the guard is no work that anybody waits for.
-    listing.runs.retain(|run| run.flow != book::FLOW);
+    // A book is no work that a person waits for.
+    listing.runs.retain(|run| is_work(context.registry, run));
     for problem in &listing.unreadable {
         ui.warn(format!("a run cannot be read: {problem}"));
     }
     let alerts = match &store {
-        Some(store) => alerts(store, &listing.runs)?,
+        Some(store) => alerts(context.registry, store, &listing.runs)?,
         None => BTreeMap::new(),
     };
     if ui.json {
@@ -129,11 +129,14 @@ pub(crate) fn run(context: &Context, command: &Status) -> Result<Exit> {
     Ok(Exit::Good)
 }
 
-/// What a person should hear of in the cycles that are not over, by run.
-fn alerts(store: &Store, runs: &[RunInfo]) -> Result<BTreeMap<String, Vec<String>>> {
+/// Returns the matters that a person should hear of in runs that are not over, by run.
+fn alerts(registry: &Registry, store: &Store, runs: &[RunInfo]) -> Result<BTreeMap<String, Vec<String>>> {
     let mut found = BTreeMap::new();
-    for info in runs.iter().filter(|r| r.flow == "cycle" && !r.status.is_finished()) {
-        let alerts = render::run::alerts(&History::read(store, info)?.facts);
+    for info in runs.iter().filter(|run| !run.status.is_finished()) {
+        let Some(dialect) = registry.dialect(&info.flow).filter(|dialect| dialect.raises_alerts) else {
+            continue;
+        };
+        let alerts = (dialect.view)(&History::read(store, info)?.facts).alerts;
         if !alerts.is_empty() {
             found.insert(info.name.clone(), alerts);
         }

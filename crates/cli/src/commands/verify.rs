@@ -2,10 +2,12 @@
 
 use serde::Serialize;
 use seriatim_core::hash::Hash;
+use seriatim_engine::drive::Error as DriveError;
 use seriatim_engine::drive::History;
 use seriatim_engine::drive::images_of;
 use seriatim_engine::drive::replay;
 use seriatim_engine::guard::book;
+use seriatim_flows::registry::Registry;
 use seriatim_journal::Filter;
 use seriatim_journal::RunInfo;
 use seriatim_journal::Store;
@@ -13,6 +15,7 @@ use seriatim_journal::Store;
 use crate::args::Context;
 use crate::error::Result;
 use crate::exit::Exit;
+use crate::render::run::is_work;
 use crate::ui::Tone;
 use crate::ui::tone;
 use crate::workspace::Workspace;
@@ -39,13 +42,22 @@ struct Document {
     entries: u64,
     files: u64,
     replayed: u64,
+    /// Runs of an earlier version of their dialect: their chains are checked, their course is not.
+    not_replayed: u64,
     problems: Vec<Fault>,
 }
 
 pub(crate) fn run(context: &Context, command: &Verify) -> Result<Exit> {
     let workspace = Workspace::open(&context.ui, context.workspace.as_deref())?;
     let Some(store) = workspace.store_to_read()? else {
-        context.ui.document(&Document { runs: 0, entries: 0, files: 0, replayed: 0, problems: vec![] });
+        context.ui.document(&Document {
+            runs: 0,
+            entries: 0,
+            files: 0,
+            replayed: 0,
+            not_replayed: 0,
+            problems: vec![],
+        });
         context.ui.say("There is no record in this workspace yet.");
         return Ok(Exit::Good);
     };
@@ -63,14 +75,15 @@ pub(crate) fn run(context: &Context, command: &Verify) -> Result<Exit> {
         entries: report.entries,
         files: 0,
         replayed: 0,
+        not_replayed: 0,
         problems: problems.collect(),
     };
     for info in &runs {
         let broken = document.problems.iter().any(|p| p.run.as_deref() == Some(&info.name));
-        if info.flow == book::FLOW {
+        if !is_work(context.registry, info) {
             check_trails(&workspace, &store, info, &mut document);
         } else if !broken {
-            check_course(&workspace, &store, info, &mut document);
+            check_course(context.registry, &workspace, &store, info, &mut document);
         }
     }
     context.ui.document(&document);
@@ -116,7 +129,13 @@ fn first_difference(found: &[u8], expected: &[u8]) -> usize {
 }
 
 /// The flow over its journal must make the same requests, and the files must be what the facts make them.
-fn check_course(workspace: &Workspace, store: &Store, info: &RunInfo, document: &mut Document) {
+fn check_course(
+    registry: &Registry,
+    workspace: &Workspace,
+    store: &Store,
+    info: &RunInfo,
+    document: &mut Document,
+) {
     let mut fault =
         |what: String| document.problems.push(Fault { run: Some(info.name.clone()), entry: None, what });
     let history = match History::read(store, info) {
@@ -124,8 +143,12 @@ fn check_course(workspace: &Workspace, store: &Store, info: &RunInfo, document: 
         Err(e) => return fault(e.to_string()),
     };
     // A body that was erased on purpose cannot be replayed; the chain still covers it.
-    let (flow, input) = match history.flow(info) {
+    let (flow, input) = match history.flow(registry, info) {
         Ok(found) => found,
+        Err(DriveError::UnknownFlow { .. }) => {
+            document.not_replayed += 1;
+            return;
+        }
         Err(e) => return fault(e.to_string()),
     };
     let under_way = info.holder.is_some();
@@ -158,6 +181,13 @@ fn say(context: &Context, document: &Document) {
         "{} run(s), {} entries, {} file(s), {} run(s) replayed",
         document.runs, document.entries, document.files, document.replayed
     );
+    if document.not_replayed > 0 {
+        ui.say(format!(
+            "{} {} run(s) were recorded by an earlier version: their chains are checked, their course is not.",
+            tone(Tone::Attention, "note:"),
+            document.not_replayed
+        ));
+    }
     if document.problems.is_empty() {
         ui.say(format!("{} {checked}; all is as it was written.", tone(Tone::Good, "sound:")));
     } else {

@@ -5,4 +5,7 @@ pub(crate) mod process;
 pub(crate) mod question;
 pub(crate) mod roadmap;
 pub(crate) mod run;
+pub(crate) mod story;
 pub(crate) mod table;
+pub(crate) mod view;
+pub(crate) mod work;

@@ -3,12 +3,13 @@
 use serde_json::Value;
 use serde_json::json;
 use seriatim_core::finding::has_errors;
-use seriatim_core::projection::Fact;
 use seriatim_core::question::Question;
-use seriatim_engine::drive::History;
+use seriatim_core::view::RunView;
 use seriatim_engine::drive::Left;
 use seriatim_engine::drive::Outcome;
+use seriatim_engine::drive::Story;
 use seriatim_flows::registry::FileFindings;
+use seriatim_flows::registry::Registry;
 use seriatim_journal::Open;
 use seriatim_journal::OpenFilter;
 use seriatim_journal::OpenKind;
@@ -22,15 +23,6 @@ use crate::ui::Tone;
 use crate::ui::Ui;
 use crate::ui::tone;
 use crate::workspace::Workspace;
-
-/// Why a suspended run was put off.
-fn put_off(facts: &[Fact]) -> String {
-    let last = facts.iter().rev().map(|f| &f.data).find(|d| d["fact"] == "flow_changed");
-    match last.and_then(|d| d["reason"].as_str()) {
-        Some(reason) => format!("Put off: {reason}. Continue it once that is settled."),
-        None => "Suspended; it can be continued.".to_owned(),
-    }
-}
 
 /// How many files people are shown by name.
 const FILES_SHOWN: usize = 5;
@@ -48,17 +40,14 @@ pub(crate) struct View {
     pub(crate) exit: Exit,
 }
 
-/// The alerts among the facts of a run, each once.
-pub(crate) fn alerts(facts: &[Fact]) -> Vec<String> {
-    let mut alerts: Vec<String> = vec![];
-    for fact in facts.iter().map(|f| &f.data).filter(|d| d["fact"] == "alert") {
-        let text = |key: &str| fact[key].as_str().unwrap_or_default();
-        let alert = format!("{}: {}", text("alert"), text("why"));
-        if !alerts.contains(&alert) {
-            alerts.push(alert);
-        }
-    }
-    alerts
+/// What the dialect of a run shows of it; nothing for a dialect that this program does not have.
+pub(crate) fn dialect_view(registry: &Registry, info: &RunInfo, story: &Story) -> RunView {
+    registry.dialect(&info.flow).map(|dialect| (dialect.view)(&story.facts())).unwrap_or_default()
+}
+
+/// Returns whether a record is that of a run. A dialect without a program keeps a book, which has no end.
+pub(crate) fn is_work(registry: &Registry, info: &RunInfo) -> bool {
+    registry.dialect(&info.flow).is_none_or(|dialect| dialect.flow.is_some())
 }
 
 /// The open questions of a run, or of all.
@@ -73,8 +62,8 @@ pub(crate) fn open_questions(store: &Store, filter: &OpenFilter) -> Result<Vec<(
 
 impl View {
     /// After a drive.
-    pub(crate) fn after(store: &Store, outcome: Outcome) -> Result<View> {
-        let mut view = View::of(store, store.run(outcome.run)?)?;
+    pub(crate) fn after(registry: &Registry, store: &Store, outcome: Outcome) -> Result<View> {
+        let mut view = View::of(registry, store, store.run(outcome.run)?)?;
         view.files = outcome.files;
         match outcome.left {
             Left::Ended(_) | Left::Parked => {}
@@ -100,8 +89,14 @@ impl View {
     }
 
     /// As the journal has it.
-    pub(crate) fn of(store: &Store, info: RunInfo) -> Result<View> {
-        let history = History::read(store, &info)?;
+    pub(crate) fn of(registry: &Registry, store: &Store, info: RunInfo) -> Result<View> {
+        let story = Story::read(store, &info)?;
+        let shown = dialect_view(registry, &info, &story);
+        View::from_parts(store, info, story, &shown)
+    }
+
+    /// From a story that was read already, and what the dialect shows of it.
+    pub(crate) fn from_parts(store: &Store, info: RunInfo, story: Story, shown: &RunView) -> Result<View> {
         let open = open_questions(store, &OpenFilter { run: Some(info.id), ..OpenFilter::default() })?;
         let mut view = View {
             outcome: Value::Null,
@@ -109,11 +104,11 @@ impl View {
             open,
             findings: vec![],
             files: vec![],
-            alerts: alerts(&history.facts),
+            alerts: shown.alerts.clone(),
             exit: Exit::Waiting,
             info,
         };
-        if let Some(ended) = history.ended {
+        if let Some((_, ended)) = story.ended {
             view.exit = if ended.good { Exit::Good } else { Exit::NotGood };
             view.outcome = ended.outcome;
             view.message = ended.message;
@@ -124,7 +119,10 @@ impl View {
             (Some(holder), _) => format!("Under way, held by {holder}."),
             (None, false) => format!("Waiting for an answer: {}.", view.info.waiting_for),
             (None, true) if view.info.interrupted => "Interrupted; it can be continued.".to_owned(),
-            (None, true) => put_off(&history.facts),
+            (None, true) => match &shown.suspended {
+                Some(why) => format!("Deferred: {why}. Continue it once that is settled."),
+                None => "Suspended; it can be continued.".to_owned(),
+            },
         };
         Ok(view)
     }

@@ -15,5 +15,6 @@ pub mod reply;
 pub mod scope;
 pub mod settings;
 pub mod shell;
+pub mod telling;
 pub mod transcript;
 pub mod usage;

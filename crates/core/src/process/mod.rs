@@ -3,6 +3,7 @@
 mod decimal;
 pub mod definition;
 pub mod diagram;
+pub mod documents;
 pub mod engagement;
 pub mod facts;
 pub mod graph;
@@ -16,6 +17,7 @@ pub mod records;
 pub mod result;
 pub mod rules;
 pub mod sla;
+pub mod telling;
 mod words;
 
 pub use decimal::Decimal;

@@ -16,9 +16,9 @@ use seriatim_flows::Past;
 use seriatim_flows::Request;
 use seriatim_flows::Run;
 use seriatim_flows::Turn;
-use seriatim_flows::registry;
 use seriatim_flows::registry::Ended;
 use seriatim_flows::registry::Flow;
+use seriatim_flows::registry::Registry;
 use seriatim_flows::request::FreshIds;
 use seriatim_journal::EntryRef;
 use seriatim_journal::Kind;
@@ -122,13 +122,13 @@ impl History {
     }
 
     /// The flow that the run is pinned to.
-    pub fn flow(&self, info: &RunInfo) -> Result<(&'static Flow, Value), Error> {
+    pub fn flow(&self, registry: &Registry, info: &RunInfo) -> Result<(&'static Flow, Value), Error> {
         let start = self.start.clone().ok_or_else(|| Error::Unreadable {
             run: info.name.clone(),
             seq: 0,
             what: "the run has no first entry".to_owned(),
         })?;
-        let flow = registry::find(&start.flow, start.flow_version).ok_or(Error::UnknownFlow {
+        let flow = registry.flow(&start.flow, start.flow_version).ok_or(Error::UnknownFlow {
             run: info.name.clone(),
             flow: start.flow,
             version: start.flow_version,
@@ -181,11 +181,12 @@ pub(super) fn take_up(
     store: &Store,
     lease: Lease,
     info: &RunInfo,
+    registry: &Registry,
     schedule: &mut dyn Schedule,
     is_human: &dyn Fn(&Request) -> Option<Question>,
 ) -> Result<TakenUp, Error> {
     let mut history = History::read(store, info)?;
-    let (flow, input) = history.flow(info)?;
+    let (flow, input) = history.flow(registry, info)?;
     let mut projector = (flow.projector)(&input);
     for fact in &history.facts {
         projector.apply(fact);

@@ -114,7 +114,7 @@ impl Driver<'_> {
         let parked = live.open.iter().filter(|(_, o)| o.place == Where::Parked).map(|(key, _)| key.clone());
         live.close.extend(parked);
         live.open.clear();
-        let (flow, input) = history.flow(&info)?;
+        let (flow, input) = history.flow(self.registry, &info)?;
         live.run = history.coroutine(flow, input);
         live.news = true;
         if let Err(trouble) = self.disk.release(&history.reserved(&info.name)) {

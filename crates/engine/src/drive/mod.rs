@@ -9,6 +9,7 @@ mod images;
 mod live;
 mod load;
 mod mail;
+mod story;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -21,6 +22,8 @@ use seriatim_core::time::Utc;
 use seriatim_flows::Halt;
 use seriatim_flows::Request;
 use seriatim_flows::registry::Ended;
+use seriatim_flows::registry::Registry;
+use seriatim_flows::registry::STANDARD;
 use seriatim_journal::Append;
 use seriatim_journal::Committed;
 use seriatim_journal::Door;
@@ -49,6 +52,10 @@ use live::Where;
 pub use load::History;
 pub use load::Start;
 pub use load::replay;
+pub use story::AgentWork;
+pub use story::Happening;
+pub use story::Story;
+pub use story::StoryEvent;
 
 /// How long the driver sleeps at most before it looks for mail from other processes and lets the face breathe.
 const BREATH_MS: u64 = 150;
@@ -107,6 +114,8 @@ pub struct Driver<'a> {
     impatient: bool,
     /// Mail may have come before this process began to look.
     first_look: bool,
+    /// The dialects that it can drive.
+    registry: &'static Registry,
 }
 
 impl<'a> Driver<'a> {
@@ -133,14 +142,23 @@ impl<'a> Driver<'a> {
             interrupted: false,
             impatient: false,
             first_look: true,
+            registry: &STANDARD,
         }
+    }
+
+    /// Drives runs of these dialects instead of the standard ones.
+    #[must_use]
+    pub fn speaking(mut self, registry: &'static Registry) -> Driver<'a> {
+        self.registry = registry;
+        self
     }
 
     /// Takes up a run that this process has the lease of.
     pub fn take_up(&mut self, lease: Lease, info: &RunInfo) -> Result<(), Error> {
         let config = self.config.clone();
         let is_human = |request: &Request| human(&config, request);
-        let mut taken = load::take_up(self.store, lease.clone(), info, self.schedule, &is_human)?;
+        let mut taken =
+            load::take_up(self.store, lease.clone(), info, self.registry, self.schedule, &is_human)?;
         // What the projector has to say so far is what the files are mended to.
         taken.live.projector.changed();
         let ended = taken.live.ended.take();

@@ -56,7 +56,7 @@ pub(crate) fn sound(world: &World) {
     assert!(report.is_sound(), "{:?}", report.problems);
     for info in runs(world, &store) {
         let history = History::read(&store, &info).unwrap();
-        let (flow, input) = history.flow(&info).unwrap();
+        let (flow, input) = history.flow(&seriatim_flows::registry::STANDARD, &info).unwrap();
         replay(flow, input, history).unwrap_or_else(|why| panic!("replay of {}: {why}", info.name));
     }
     let markers: Vec<String> = world.processes.begun().into_iter().map(|begun| begun.marker).collect();
@@ -100,7 +100,7 @@ pub(crate) fn tidy(world: &World) {
     for info in runs(world, &store) {
         assert!(info.status.is_finished(), "{info:?}");
         let history = History::read(&store, &info).unwrap();
-        let (flow, input) = history.flow(&info).unwrap();
+        let (flow, input) = history.flow(&seriatim_flows::registry::STANDARD, &info).unwrap();
         for (path, text) in images_of(flow, &input, &history.facts) {
             let found = world.files.read(&Path::new(ROOT).join(&path), FILE_BYTES_MAX);
             let found = found.map(|found| String::from_utf8(found.bytes).unwrap());

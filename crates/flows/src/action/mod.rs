@@ -2,7 +2,9 @@
 
 mod call;
 mod course;
+mod dialect;
 mod duty;
+pub(crate) mod entrance;
 mod evidence;
 mod failing;
 mod gates;
@@ -22,6 +24,8 @@ use serde_json::json;
 use seriatim_core::config::Comparator;
 use seriatim_core::projection::NoFiles;
 use seriatim_core::projection::Projector;
+
+pub use dialect::DIALECT;
 
 use crate::Cx;
 use crate::registry::End;

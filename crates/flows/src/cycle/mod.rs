@@ -5,7 +5,9 @@ mod alert;
 mod battery;
 mod course;
 mod deliver;
+mod dialect;
 mod diet;
+pub(crate) mod entrance;
 mod goal;
 mod judge;
 mod pause;
@@ -21,6 +23,8 @@ use serde_json::Value;
 use serde_json::json;
 use seriatim_core::projection::NoFiles;
 use seriatim_core::projection::Projector;
+
+pub use dialect::DIALECT;
 
 use crate::Cx;
 use crate::registry::End;

@@ -5,7 +5,10 @@ mod brief;
 mod completion;
 mod course;
 mod criteria;
+mod dialect;
+pub(crate) mod entrance;
 mod finish;
+pub mod library;
 mod open;
 mod people;
 mod principles;
@@ -24,6 +27,8 @@ use seriatim_core::process::facts::Fact;
 use seriatim_core::process::facts::Finished;
 use seriatim_core::process::log::Log;
 use seriatim_core::projection::Projector;
+
+pub use dialect::DIALECT;
 
 use crate::Cx;
 use crate::registry::End;

@@ -3,11 +3,14 @@
 mod begin;
 mod call;
 mod close;
+mod dialect;
+pub(crate) mod entrance;
 mod finalize;
 mod gates;
 mod home;
 mod people;
 mod phase;
+pub mod place;
 mod project;
 mod prove;
 mod save;
@@ -24,6 +27,8 @@ use serde_json::json;
 use seriatim_core::config::Comparator;
 use seriatim_core::projection::NoFiles;
 use seriatim_core::projection::Projector;
+
+pub use dialect::DIALECT;
 
 use crate::Cx;
 use crate::registry::End;

@@ -33,8 +33,8 @@ pub(crate) struct Init {
 pub(super) fn run(context: &Context, given: &Init) -> Result<Exit> {
     let workspace = Workspace::open(&context.ui, context.workspace.as_deref())?;
     let project = command::project(&given.project)?;
-    let path = roadmaps::find_roadmap(&workspace.root, &project)?;
-    if let Some(there) = roadmaps::state_files(&workspace.root, &project).first() {
+    let path = roadmaps::find_roadmap(&workspace, &project)?;
+    if let Some(there) = roadmaps::state_files(&workspace, &project).first() {
         return Err(exists(&project, there));
     }
     let (roadmap, findings) = roadmaps::read_with_findings(&workspace, &path)?;

@@ -60,9 +60,7 @@ struct Old {
 pub(super) fn run(context: &Context, given: &Migrate) -> Result<Exit> {
     let workspace = Workspace::open(&context.ui, context.workspace.as_deref())?;
     let project = command::project(&given.project)?;
-    if let Some(store) = workspace.store_to_read()? {
-        roadmaps::refuse_unfinished(&store, &project)?;
-    }
+    roadmaps::refuse_unfinished(&workspace, &project)?;
     let target = command::status_path(&project);
     let (olds, carried_before) = sources(&workspace, &project, &target)?;
     let sources: Vec<Source<'_>> =
@@ -88,7 +86,7 @@ pub(super) fn run(context: &Context, given: &Migrate) -> Result<Exit> {
 /// The files to bring forward, and those that an earlier migration had carried over when it was cut off.
 fn sources(workspace: &Workspace, project: &str, target: &str) -> Result<(Vec<Old>, Vec<String>)> {
     let (mut olds, mut carried) = (vec![], vec![]);
-    let files = roadmaps::state_files(&workspace.root, project);
+    let files = roadmaps::state_files(workspace, project);
     let is_there = files.iter().any(|path| path == target);
     for path in files {
         let text = std::fs::read_to_string(workspace.root.join(&path))

@@ -51,11 +51,9 @@ pub(crate) struct Rollback {
 pub(super) fn run(context: &Context, given: &Rollback) -> Result<Exit> {
     let workspace = Workspace::open(&context.ui, context.workspace.as_deref())?;
     let project = command::project(&given.project)?;
-    let place = roadmaps::find(&workspace.root, &project)?;
+    let place = roadmaps::find(&workspace, &project)?;
     roadmaps::needs_git(&workspace)?;
-    if let Some(store) = workspace.store_to_read()? {
-        roadmaps::refuse_unfinished(&store, &project)?;
-    }
+    roadmaps::refuse_unfinished(&workspace, &project)?;
     let root = paths::Workspace::new(&workspace.root).map_err(|e| CommandError::usage(e.to_string()))?;
     let processes = Supervised::by_this_program();
     let rollback = rollback::Rollback::new(root, &processes, workspace.redactor()?, now());

@@ -103,7 +103,7 @@ struct States {
 pub(super) fn run(context: &Context, given: &Show) -> Result<Exit> {
     let workspace = Workspace::open(&context.ui, context.workspace.as_deref())?;
     let project = command::project(&given.project)?;
-    let path = roadmaps::find_roadmap(&workspace.root, &project)?;
+    let path = roadmaps::find_roadmap(&workspace, &project)?;
     let roadmap = roadmaps::read(&workspace, &path)?;
     let states = States::read(&workspace, &project, &roadmap)?;
     let parallel = usize::try_from(given.parallel).unwrap_or(1);
@@ -116,7 +116,7 @@ pub(super) fn run(context: &Context, given: &Show) -> Result<Exit> {
 impl States {
     fn read(workspace: &Workspace, project: &str, roadmap: &Roadmap) -> Result<States> {
         let own = roadmaps::own_phases(workspace)?;
-        let place = roadmaps::find(&workspace.root, project).ok().map(|place| place.state);
+        let place = roadmaps::find(workspace, project).ok().map(|place| place.state);
         let mut files = BTreeMap::new();
         let each = place
             .iter()

@@ -1,39 +1,26 @@
-//! `seriatim run`: what the dialects have in common when they begin.
+//! `seriatim run`: the ways to begin work, as the dialects declare them.
 
-mod action;
-mod cycle;
-mod process;
-mod roadmap;
-mod step;
+mod command_line;
+mod ground;
 
 use std::path::PathBuf;
 
-use clap::Subcommand;
+use seriatim_flows::entrance::Words;
 
 use crate::answers::Answers;
 use crate::args::Context;
+use crate::error::CommandError;
 use crate::error::Result;
 use crate::exit::Exit;
 use crate::render::run::View;
 use crate::session::Begin;
 use crate::session::Busy;
 use crate::session::Session;
+use crate::workspace::Workspace;
 
-/// Start work and carry it as far as it goes
-#[derive(clap::Args, Debug)]
-pub(crate) struct Run {
-    #[command(subcommand)]
-    what: What,
-}
-
-#[derive(Subcommand, Debug)]
-enum What {
-    Process(process::Process),
-    Cycle(cycle::Cycle),
-    Step(step::Step),
-    Roadmap(roadmap::Roadmap),
-    Action(action::Action),
-}
+pub(crate) use command_line::Run;
+pub(crate) use command_line::with_entrances;
+pub(crate) use ground::OnDisk;
 
 /// How questions are dealt with.
 #[derive(clap::Args, Debug, Clone, Default)]
@@ -53,16 +40,26 @@ impl Asking {
 }
 
 pub(crate) fn run(context: &Context, command: &Run) -> Result<Exit> {
-    match &command.what {
-        What::Process(process) => process::run(context, process),
-        What::Cycle(cycle) => cycle::run(context, cycle),
-        What::Step(step) => step::run(context, step),
-        What::Roadmap(roadmap) => roadmap::run(context, roadmap),
-        What::Action(action) => action::run(context, action),
-    }
+    let known = context.registry.entrances().find(|(_, entrance)| entrance.word == command.word);
+    let Some((dialect, entrance)) = known else {
+        return Err(CommandError::usage(format!("there is no way to run `{}`", command.word)));
+    };
+    let answers = command.asking.answers()?;
+    let workspace = Workspace::open(&context.ui, context.workspace.as_deref())?;
+    let words = Words(command.words.clone());
+    let prepared = (entrance.prepare)(&words, &mut OnDisk { workspace: &workspace })?;
+    prepared.before.iter().for_each(|line| context.ui.tell(line));
+    let mut session = Session::open_at(context, workspace)?;
+    let begin =
+        Begin { flow: dialect.name, title: prepared.title, subject: prepared.subject, input: prepared.input };
+    let view = carry_out(context, &mut session, begin, answers, command.asking.no_input)?;
+    prepared.after.iter().for_each(|line| context.ui.tell(line));
+    let exit = view.show(&context.ui, &session.workspace);
+    session.close();
+    Ok(exit)
 }
 
-/// Begins the work and drives it. What is unfinished and held by nobody is continued, never begun twice.
+/// Begins the work and drives it. Work that is unfinished and held by no process is continued, never begun twice.
 fn carry_out(
     context: &Context,
     session: &mut Session,
@@ -81,5 +78,5 @@ fn carry_out(
         Err(Busy::Other(error)) => return Err(error),
     };
     let outcome = session.drive(lease, &mut face)?;
-    View::after(&session.store, outcome)
+    View::after(context.registry, &session.store, outcome)
 }

@@ -1,0 +1,135 @@
+//! The work of a run in any dialect: attempts, commands that the engine ran, and answers of people.
+
+use serde_json::Map;
+use serde_json::Value;
+use serde_json::json;
+use seriatim_core::sentence::Mood;
+use seriatim_core::time::span_in_words;
+use seriatim_core::view::Block;
+use seriatim_core::view::Section;
+use seriatim_engine::drive::AgentWork;
+use seriatim_engine::drive::Happening;
+use seriatim_engine::drive::Story;
+use seriatim_flows::request::Ran;
+
+/// Returns the sections that every run has, those without content left out.
+pub(crate) fn sections(story: &Story) -> Vec<Section> {
+    let all = [attempts(story), commands(story), answers(story)];
+    all.into_iter().filter(|section| !section.is_empty()).collect()
+}
+
+fn attempts(story: &Story) -> Section {
+    let mut section = Section::new("Attempts");
+    let rows = story.events.iter().filter_map(|event| {
+        let (work, began, result, words) = match &event.what {
+            Happening::Reported { work, began, report } => {
+                (work, *began, status_word(report.status), report.summary.clone())
+            }
+            Happening::Failed { work, began, failure } => {
+                let last = failure.output.trim_end().lines().next_back().unwrap_or_default();
+                let words = if last.is_empty() { String::new() } else { format!(" - {last}") };
+                (work, *began, "failed", format!("{}{words}", failure.message))
+            }
+            _ => return None,
+        };
+        let span = span_in_words(event.at.since_ms(began));
+        Some(vec![name(work), work.attempt.to_string(), result.to_owned(), span, words])
+    });
+    section.table(&["work", "attempt", "result", "time", "summary"], rows.collect());
+    section
+}
+
+fn status_word(status: seriatim_core::report::Status) -> &'static str {
+    match status {
+        seriatim_core::report::Status::Done => "done",
+        seriatim_core::report::Status::Partial => "partial",
+        seriatim_core::report::Status::Failed => "failed",
+    }
+}
+
+fn name(work: &AgentWork) -> String {
+    let parts = [&work.title, &work.phase].into_iter().filter(|part| !part.is_empty());
+    let mut parts: Vec<&str> = parts.map(String::as_str).collect();
+    if parts.is_empty() {
+        parts.push(&work.step);
+    }
+    parts.join(", ")
+}
+
+fn commands(story: &Story) -> Section {
+    let mut section = Section::new("Commands that the engine ran");
+    for event in &story.events {
+        let Happening::Ran { command, began, result } = &event.what else { continue };
+        let span = span_in_words(event.at.since_ms(*began));
+        let (mood, how) = match result.as_ref() {
+            Ok(ran) if ran.ok() => (Mood::Good, "exit code 0".to_owned()),
+            Ok(Ran { code: Some(code), .. }) => (Mood::Bad, format!("exit code {code}")),
+            Ok(_) => (Mood::Bad, "ended by a signal".to_owned()),
+            Err(failure) => (Mood::Bad, failure.message.clone()),
+        };
+        section.toned(mood, &command.join(" "), format!("{how}, {span}"));
+        if let Ok(ran) = result.as_ref() {
+            let text = format!("{}{}", ran.stdout, ran.stderr);
+            section.blocks.push(Block::Output {
+                title: String::new(),
+                command: String::new(),
+                exit: ran.code,
+                text,
+                brief: false,
+            });
+        }
+    }
+    section
+}
+
+fn answers(story: &Story) -> Section {
+    let mut section = Section::new("Answers");
+    for event in &story.events {
+        let Happening::Answered { question, answer } = &event.what else { continue };
+        let label = question.options.iter().find(|option| option.id == answer.choice);
+        let label = label.map_or(answer.choice.as_str(), |option| option.label.as_str());
+        let words = answer.text.as_deref().map(|text| format!(" - {text}")).unwrap_or_default();
+        section.line(&question.header, format!("{label}{words} ({}, {})", answer.by, event.at.seconds()));
+    }
+    section
+}
+
+/// Returns the same for machines.
+pub(crate) fn fields(story: &Story) -> Map<String, Value> {
+    let (mut attempts, mut failed, mut commands, mut answers) = (vec![], vec![], vec![], vec![]);
+    for event in &story.events {
+        let at = event.at.to_string();
+        match &event.what {
+            Happening::Reported { work, began, report } => attempts.push(json!({
+                "step": work.step, "role": work.role, "phase": work.phase, "title": work.title,
+                "attempt": work.attempt, "began": began.to_string(), "ended": at, "result": report.status,
+                "summary": report.summary, "outputs": report.outputs, "usage": report.usage,
+            })),
+            Happening::Failed { work, began, failure } => attempts.push(json!({
+                "step": work.step, "role": work.role, "phase": work.phase, "title": work.title,
+                "attempt": work.attempt, "began": began.to_string(), "ended": at, "result": "failed",
+                "failure": failure,
+            })),
+            Happening::Ran { command, began, result } => commands.push(json!({
+                "command": command, "began": began.to_string(), "ended": at, "result": result,
+            })),
+            Happening::Answered { question, answer } => answers.push(json!({
+                "header": question.header, "choice": answer.choice, "text": answer.text, "by": answer.by, "at": at,
+            })),
+            Happening::Fact(fact) if fact["fact"] == "attempt_failed" => failed.push(fact.clone()),
+            Happening::Fact(_)
+            | Happening::Called(_)
+            | Happening::Asked(_)
+            | Happening::Suspended { .. }
+            | Happening::Resumed(_)
+            | Happening::Cancelled { .. } => {}
+        }
+    }
+    let parts = [
+        ("attempts", json!(attempts)),
+        ("failed_attempts", json!(failed)),
+        ("commands", json!(commands)),
+        ("answers", json!(answers)),
+    ];
+    parts.map(|(key, value)| (key.to_owned(), value)).into_iter().collect()
+}

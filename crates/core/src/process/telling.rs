@@ -1,0 +1,179 @@
+//! The facts of a process in plain words, and what `show` presents of them.
+
+use serde_json::Map;
+use serde_json::Value;
+use serde_json::json;
+
+use super::ExecutionStatus;
+use super::FlowEvent;
+use super::StepStatus;
+use super::facts::Fact;
+use super::facts::FlowChange;
+use super::facts::StepRecord;
+use crate::projection;
+use crate::sentence::Mood;
+use crate::sentence::Sentence;
+use crate::sentence::SharedFact;
+use crate::sentence::Telling;
+use crate::time::span_in_words;
+use crate::view::RunView;
+use crate::view::Section;
+
+impl Telling for Fact {
+    fn sentence(&self) -> Sentence {
+        match self {
+            Fact::Began(began) => {
+                let how = if began.test_mode { "The dry run began." } else { "The process began." };
+                Sentence::new(how).detail(format!("log {}", began.execution_id))
+            }
+            Fact::StepEnded(step) => step_sentence(step),
+            Fact::Decision(decision) => {
+                let by = person(&decision.actor);
+                Sentence::new(format!("{by} decided \"{}\": {}.", decision.subject, ended(&decision.outcome)))
+                    .detail(&decision.rationale)
+            }
+            Fact::Observation(seen) => {
+                Sentence::new(format!("Observed \"{}\": {}.", seen.subject, ended(&plain(&seen.value))))
+            }
+            Fact::FlowChanged(change) => change_sentence(change),
+            Fact::FixStepUsed => Sentence::new("The fix step of the last return was run."),
+            Fact::TestLogged { text } => Sentence::new(format!("Dry run: {}.", ended(text))),
+            Fact::TestSummary { steps, escalations } => {
+                let steps = counted(*steps, "step", "steps");
+                let escalations = counted(*escalations, "trigger", "triggers");
+                Sentence::new(format!("The dry run went through {steps} and fired {escalations}."))
+            }
+            Fact::Error { text } => Sentence::bad(format!("Error: {}.", ended(text))),
+            Fact::Standing { status } => Sentence::new(format!("The process is {}.", standing(*status))),
+            Fact::Finished(finished) => {
+                let sentence = Sentence::new(format!("The process ended: {}.", standing(finished.status)));
+                sentence.detail(finished.note.clone().unwrap_or_default())
+            }
+        }
+    }
+}
+
+fn step_sentence(step: &StepRecord) -> Sentence {
+    let name = &step.step_name;
+    let sentence = match step.status {
+        StepStatus::Completed => Sentence::good(format!("Step \"{name}\" was completed.")),
+        StepStatus::Failed => Sentence::bad(format!("Step \"{name}\" failed.")),
+        StepStatus::Escalated => Sentence::attention(format!("Step \"{name}\" was brought before a person.")),
+        StepStatus::Skipped => Sentence::attention(format!("Step \"{name}\" was skipped.")),
+    };
+    sentence.detail(&step.outcome_summary)
+}
+
+fn change_sentence(change: &FlowChange) -> Sentence {
+    let to = change.to_step.as_deref().unwrap_or("an earlier step");
+    let text = match change.kind {
+        FlowEvent::Return => format!("The process returned to step {to}: {}.", ended(&change.reason)),
+        FlowEvent::Block => format!("The process was blocked: {}.", ended(&change.reason)),
+        FlowEvent::Defer => format!("The process was deferred: {}.", ended(&change.reason)),
+        FlowEvent::Resume => format!("The process was resumed: {}.", ended(&change.reason)),
+    };
+    Sentence::attention(text)
+}
+
+fn standing(status: ExecutionStatus) -> &'static str {
+    match status {
+        ExecutionStatus::InProgress => "in progress",
+        ExecutionStatus::Suspended => "suspended",
+        ExecutionStatus::Completed => "completed",
+        ExecutionStatus::Failed => "failed",
+        ExecutionStatus::Blocked => "blocked",
+    }
+}
+
+/// Records name people and agents as `human:ada` and `ai:claude`.
+fn person(actor: &str) -> &str {
+    actor.split_once(':').map_or(actor, |(_, name)| name)
+}
+
+fn ended(text: &str) -> &str {
+    text.trim().trim_end_matches('.')
+}
+
+fn plain(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    }
+}
+
+fn counted(number: u32, one: &str, many: &str) -> String {
+    if number == 1 { format!("1 {one}") } else { format!("{number} {many}") }
+}
+
+/// Returns what `show` presents of a process.
+pub fn view(facts: &[projection::Fact]) -> RunView {
+    let typed: Vec<Fact> =
+        facts.iter().filter_map(|fact| serde_json::from_value(fact.data.clone()).ok()).collect();
+    let mut steps = Section::new("Steps");
+    let rows = typed.iter().filter_map(|fact| match fact {
+        Fact::StepEnded(step) => Some(step_row(step)),
+        _ => None,
+    });
+    steps.table(&["step", "name", "status", "time", "attempt", "result"], rows.collect());
+    let mut decisions = Section::new("Decisions");
+    let mut changes = Section::new("Changes of course");
+    let mut errors = Section::new("Errors");
+    for fact in &typed {
+        match fact {
+            Fact::Decision(d) => {
+                decisions.line(&d.id, format!("{}: {} - {} ({})", d.subject, d.outcome, d.rationale, d.actor))
+            }
+            Fact::FlowChanged(change) => {
+                changes.toned(Mood::Attention, change.kind.word(), change.reason.clone());
+            }
+            Fact::Error { text } => errors.toned(Mood::Bad, "error", text.clone()),
+            Fact::Began(_)
+            | Fact::StepEnded(_)
+            | Fact::Observation(_)
+            | Fact::FixStepUsed
+            | Fact::TestLogged { .. }
+            | Fact::TestSummary { .. }
+            | Fact::Standing { .. }
+            | Fact::Finished(_) => {}
+        }
+    }
+    let sections = [steps, decisions, changes, errors].into_iter().filter(|section| !section.is_empty());
+    let suspended = typed.iter().rev().find_map(|fact| match fact {
+        Fact::FlowChanged(change) if change.kind == FlowEvent::Defer => Some(change.reason.clone()),
+        _ => None,
+    });
+    RunView { fields: fields(facts), sections: sections.collect(), alerts: vec![], suspended }
+}
+
+/// The fields by which scripts find the facts.
+fn fields(facts: &[projection::Fact]) -> Map<String, Value> {
+    let mut fields = Map::new();
+    let names = [
+        ("steps", "step_ended"),
+        ("decisions", "decision"),
+        ("observations", "observation"),
+        ("flow_changes", "flow_changed"),
+        ("errors", "error"),
+    ];
+    for (field, tag) in names {
+        let of_tag: Vec<&Value> = facts.iter().map(|f| &f.data).filter(|data| data["fact"] == tag).collect();
+        fields.insert(field.to_owned(), json!(of_tag));
+    }
+    fields
+}
+
+fn step_row(step: &StepRecord) -> Vec<String> {
+    vec![
+        step.step_id.clone(),
+        step.step_name.clone(),
+        step.status.word().to_owned(),
+        span_in_words(step.completed.since_ms(step.started)),
+        step.iteration.to_string(),
+        step.outcome_summary.clone(),
+    ]
+}
+
+/// Returns the sentence of a journalled fact.
+pub fn tell(fact: &Value) -> Option<Sentence> {
+    crate::sentence::told::<Fact>(fact).or_else(|| crate::sentence::told::<SharedFact>(fact))
+}

@@ -1,0 +1,41 @@
+//! The action dialect as one value.
+
+use seriatim_core::document_kind;
+use seriatim_core::documents::DocumentKind;
+use seriatim_core::kind::Kind;
+use seriatim_core::sentence::SharedFact;
+use seriatim_core::sentence::told;
+use seriatim_core::view::RunView;
+
+use super::action;
+use super::cancelled;
+use super::entrance::ENTRANCES;
+use super::projector;
+use crate::registry::Dialect;
+use crate::registry::Flow;
+
+const DOCUMENTS: &[DocumentKind] = &[
+    document_kind!(Kind::Action),
+    document_kind!(Kind::AgentMap),
+    document_kind!(Kind::Role),
+    document_kind!(Kind::Lifecycle),
+];
+
+pub static DIALECT: Dialect = Dialect {
+    name: "action",
+    flow: Some(Flow {
+        name: "action",
+        version: 2,
+        start: |cx, input| Box::pin(action(cx, input)),
+        cancelled: |cx, input| Box::pin(cancelled(cx, input)),
+        projector,
+    }),
+    entrances: ENTRANCES,
+    documents: DOCUMENTS,
+    sections: &["actions"],
+    tell: told::<SharedFact>,
+    view: |_| RunView::default(),
+    raises_alerts: false,
+    metrics: None,
+    guide: "docs/guide/actions.md",
+};

@@ -1,0 +1,77 @@
+//! How a cycle begins.
+
+use std::collections::BTreeMap;
+
+use seriatim_core::config::Config;
+
+use super::AGENT_DOCS;
+use super::DOCUMENT;
+use super::Gate;
+use super::Start;
+use crate::entrance::Argument;
+use crate::entrance::Entrance;
+use crate::entrance::Ground;
+use crate::entrance::NoStart;
+use crate::entrance::Prepared;
+use crate::entrance::Repository;
+use crate::entrance::Shape;
+use crate::entrance::Words;
+
+/// The checks that the battery knows.
+const BATTERY: [&str; 3] = ["tests", "lint", "security"];
+/// The roles that need an agent.
+const ROLES: [&str; 3] = ["planner", "actor", "judge"];
+
+pub(crate) const ENTRANCES: &[Entrance] = &[Entrance {
+    word: "cycle",
+    about: "Run the loop of Human, Planner, Actor and Judge towards a goal",
+    more: "The agents are `planner`, `actor` and `judge` of seriatim.toml, the checks its gates `tests`, `lint` and \
+           `security`.",
+    usage: "",
+    arguments: &[Argument {
+        name: "goal",
+        help: "The goal; asked for when left out",
+        shape: Shape::Text { value: "TEXT" },
+    }],
+    prepare,
+}];
+
+fn prepare(words: &Words, ground: &mut dyn Ground) -> Result<Prepared, NoStart> {
+    if ground.repository() != Repository::Here {
+        return Err(NoStart::usage("the workspace is not the top of a git repository")
+            .hint("a cycle measures and commits changes by git: run `git init` first"));
+    }
+    for role in ROLES {
+        if ground.config().agent(&[role.to_owned()]).is_none() {
+            return Err(NoStart::usage(format!("there is no agent for the {role}"))
+                .hint(format!("add [agents.{role}] or [agents.default] to seriatim.toml")));
+        }
+    }
+    let automation = format!("{AGENT_DOCS}/SETUP_AUTOMATION.yaml");
+    let goal = words.one("goal").map(str::to_owned);
+    let start = Start {
+        project: ground.folder_name(),
+        goal: goal.clone(),
+        gates: gates(ground.config()),
+        automation: ground.is_file(&automation).then_some(automation),
+        alert: ground.config().cycle.alert.clone(),
+    };
+    Prepared::new(goal.unwrap_or_else(|| "A cycle".to_owned()), DOCUMENT, &start)
+}
+
+/// Gates are pinned at the start.
+fn gates(config: &Config) -> BTreeMap<String, Gate> {
+    let known = config.gates.iter().filter(|(name, _)| BATTERY.contains(&name.as_str()));
+    known
+        .map(|(name, gate)| {
+            let gate = Gate {
+                argv: gate.command.clone(),
+                within: gate.within.clone(),
+                subset: gate.subset.clone(),
+                timeout_ms: gate.timeout_ms,
+                env: gate.env.clone(),
+            };
+            (name.clone(), gate)
+        })
+        .collect()
+}

@@ -1,0 +1,89 @@
+//! Process definitions and principles of a workspace: where they are looked for.
+
+use seriatim_core::process::Definition;
+use seriatim_core::process::Purpose;
+use seriatim_core::process::result;
+
+use crate::entrance::Ground;
+use crate::entrance::ListedKind;
+
+/// Folders that never hold definitions, or hold too much to look through.
+const PASSED_OVER: [&str; 6] = [".git", ".seriatim", "target", "node_modules", "vendor", ".dialogue"];
+/// How deep definitions are looked for.
+const DEPTH_MAX: usize = 6;
+/// Larger files are not definitions.
+const BYTES_MAX: u64 = 1 << 20;
+/// Where the principles are when the configuration does not say.
+const PRINCIPLES: [&str; 4] = [
+    "references/ref_project-principles.md",
+    "claude-plugin-evo/references/ref_project-principles.md",
+    "plugin/references/ref_project-principles.md",
+    ".dialogue/references/ref_project-principles.md",
+];
+
+/// A definition that was found.
+#[derive(Clone, Debug)]
+pub struct FoundDefinition {
+    /// Relative to the workspace.
+    pub path: String,
+    pub id: String,
+    pub name: String,
+    pub steps: usize,
+    pub phase: Option<u32>,
+    pub purpose: Purpose,
+}
+
+/// Returns every definition in the workspace, by path: `process-*.yaml` anywhere, and all YAML in folders named
+/// `processes`.
+pub fn find_definitions(ground: &dyn Ground) -> Vec<FoundDefinition> {
+    let mut found = Vec::new();
+    let mut folders = vec![(String::new(), 0)];
+    while let Some((folder, depth)) = folders.pop() {
+        let in_processes = folder.rsplit('/').next() == Some("processes");
+        for entry in ground.list(&folder) {
+            let name = entry.name.as_str();
+            let path = if folder.is_empty() { name.to_owned() } else { format!("{folder}/{name}") };
+            match entry.kind {
+                ListedKind::Folder if depth < DEPTH_MAX && !PASSED_OVER.contains(&name) => {
+                    folders.push((path, depth + 1));
+                }
+                ListedKind::File
+                    if is_yaml(name)
+                        && (in_processes || name.starts_with("process-"))
+                        && entry.size_bytes <= BYTES_MAX =>
+                {
+                    found.extend(read(ground, path));
+                }
+                ListedKind::Folder | ListedKind::File | ListedKind::Other => {}
+            }
+        }
+    }
+    found.sort_by(|a, b| a.path.cmp(&b.path));
+    found
+}
+
+fn is_yaml(name: &str) -> bool {
+    name.ends_with(".yaml") || name.ends_with(".yml")
+}
+
+fn read(ground: &dyn Ground, path: String) -> Option<FoundDefinition> {
+    let definition = Definition::parse(&ground.read(&path).ok()??).0?;
+    Some(FoundDefinition {
+        steps: definition.steps.len(),
+        phase: definition.phase.as_ref().map(|p| p.value),
+        purpose: result::purpose(&definition),
+        path,
+        id: definition.id.value,
+        name: definition.name.value,
+    })
+}
+
+/// Returns the document with the project's principles: as configured, under the plugin's root, or in the usual places.
+pub(super) fn find_principles(ground: &dyn Ground) -> Option<String> {
+    if let Some(path) = &ground.config().process.principles {
+        return Some(path.clone());
+    }
+    let plugin = ground.plugin_root().map(|root| format!("{root}/references/ref_project-principles.md"));
+    let usual = PRINCIPLES.iter().map(|p| (*p).to_owned());
+    plugin.into_iter().chain(usual).find(|path| ground.is_file(path))
+}
