@@ -41,7 +41,7 @@ pub(crate) struct Book {
 
 impl Book {
     pub(crate) fn open(context: &Context) -> Result<Book> {
-        let workspace = Workspace::open(&context.ui, context.workspace.as_deref())?;
+        let workspace = Workspace::open(context)?;
         let root = paths::Workspace::new(&workspace.root).map_err(|e| CommandError::usage(e.to_string()))?;
         Ok(Book { root, redactor: workspace.redactor()? })
     }

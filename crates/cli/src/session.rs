@@ -109,7 +109,7 @@ pub(crate) struct Session {
 
 impl Session {
     pub(crate) fn open(context: &Context) -> Result<Session> {
-        Session::open_at(context, Workspace::open(&context.ui, context.workspace.as_deref())?)
+        Session::open_at(context, Workspace::open(context)?)
     }
 
     /// Opens a session with a workspace whose configuration was read already.

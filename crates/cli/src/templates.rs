@@ -37,7 +37,7 @@ pub(crate) struct Rules {
 /// The rules of the workspace. A broken file of the project is a mistake in its configuration: it is shown, and
 /// nothing is done with half of the rules.
 pub(crate) fn load(context: &Context, place: &Place) -> Result<Rules> {
-    let workspace = Workspace::open(&context.ui, context.workspace.as_deref())?;
+    let workspace = Workspace::open(context)?;
     let guard = &workspace.config.guard;
     let folder = match (&place.templates, &guard.templates) {
         (Some(folder), _) => Some(folder.clone()),

@@ -10,10 +10,10 @@ use seriatim_core::redact::Redactor;
 use seriatim_core::redact::names_a_secret;
 use seriatim_journal::Store;
 
+use crate::args::Context;
 use crate::error::CommandError;
 use crate::error::Result;
 use crate::render;
-use crate::ui::Ui;
 
 /// The name of the configuration file.
 pub(crate) const CONFIG: &str = "seriatim.toml";
@@ -51,8 +51,13 @@ impl Workspace {
     }
 
     /// Opens it: configuration errors are shown with their place and end the command.
-    pub(crate) fn open(ui: &Ui, named: Option<&Path>) -> Result<Workspace> {
-        let root = Workspace::find(named)?;
+    pub(crate) fn open(context: &Context) -> Result<Workspace> {
+        Workspace::open_at(context, Workspace::find(context.workspace.as_deref())?)
+    }
+
+    /// Opens the workspace at a root that is known.
+    pub(crate) fn open_at(context: &Context, root: PathBuf) -> Result<Workspace> {
+        let ui = &context.ui;
         let path = root.join(CONFIG);
         let text = match std::fs::read_to_string(&path) {
             Ok(text) => text,
@@ -61,7 +66,8 @@ impl Workspace {
             }
             Err(e) => return Err(CommandError::usage(format!("{} cannot be read: {e}", path.display()))),
         };
-        let (config, findings) = Config::read(&text);
+        let tables: Vec<&str> = context.registry.sections().collect();
+        let (config, findings) = Config::read_with(&text, &tables);
         let errors = findings.iter().filter(|f| f.severity == Severity::Error).count();
         if errors > 0 || ui.verbose {
             render::findings::to_stderr(CONFIG, &text, &findings);

@@ -44,6 +44,8 @@ pub struct Surroundings {
     pub processes: BTreeSet<String>,
     /// Documents that belong to the file, by their paths in the workspace.
     pub files: BTreeMap<String, Vec<u8>>,
+    /// Tables of the configuration that dialects read themselves.
+    pub tables: BTreeSet<String>,
 }
 
 /// Checks a file by itself. The kind is detected where it is not given.
@@ -68,7 +70,7 @@ pub fn file_in(name: &str, bytes: &[u8], kind: Option<Kind>, around: &Surroundin
     } else {
         let kind = kind.or_else(|| kind::detect(name, &text, None));
         let findings = match doc::decode(bytes, &limits) {
-            Ok(source) => text_findings(name, kind, &source),
+            Ok(source) => text_findings(name, kind, &source, around),
             Err(finding) => vec![finding],
         };
         (kind, findings)
@@ -146,9 +148,17 @@ fn inline_findings(instance: &Instance, around: &Surroundings) -> Vec<Finding> {
     findings
 }
 
-fn text_findings(name: &str, kind: Option<Kind>, source: &doc::Source<'_>) -> Vec<Finding> {
+fn text_findings(
+    name: &str,
+    kind: Option<Kind>,
+    source: &doc::Source<'_>,
+    around: &Surroundings,
+) -> Vec<Finding> {
     match kind {
-        Some(Kind::Config) => moved(config::check(source.text), source.skipped),
+        Some(Kind::Config) => {
+            let tables: Vec<&str> = around.tables.iter().map(String::as_str).collect();
+            moved(config::check(source.text, &tables), source.skipped)
+        }
         Some(Kind::Cycle) => moved(document::check(source.text), source.skipped),
         Some(Kind::AuditLog) => moved(roadmap::audit::check(source.text), source.skipped),
         Some(Kind::Action) => moved(action::check_action(name, source.text), source.skipped),

@@ -153,6 +153,9 @@ pub struct Config {
     pub guard: Guard,
     pub roadmap: Roadmap,
     pub actions: Actions,
+    /// Tables of dialects that read them themselves.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub others: BTreeMap<String, serde_json::Value>,
 }
 
 /// `[guard]`: what the guard of live sessions needs beyond its documents.
@@ -220,10 +223,15 @@ pub struct Cycle {
 impl Config {
     /// Reads `text`, and says everything that is wrong with it, in the order of the file.
     pub fn read(text: &str) -> (Config, Vec<Finding>) {
+        Config::read_with(text, &[])
+    }
+
+    /// The same, where dialects know further tables.
+    pub fn read_with(text: &str, tables: &[&str]) -> (Config, Vec<Finding>) {
         let mut reader = Reader::new(text);
         let (table, errors) = DeTable::parse_recoverable(text);
         let config = if errors.is_empty() {
-            entries::config(&mut reader, table.get_ref())
+            entries::config(&mut reader, table.get_ref(), tables)
         } else {
             // What stands around a broken line is guesswork, and findings about a guess would mislead.
             reader.syntax(&errors);
@@ -247,8 +255,8 @@ impl Config {
 }
 
 /// Everything that is wrong with `text` as a configuration.
-pub fn check(text: &str) -> Vec<Finding> {
-    Config::read(text).1
+pub fn check(text: &str, tables: &[&str]) -> Vec<Finding> {
+    Config::read_with(text, tables).1
 }
 
 /// The form in which names are compared: words in lower case with hyphens between them. A change from small to

@@ -137,6 +137,11 @@ impl Registry {
         self.dialects().flat_map(|dialect| dialect.entrances.iter().map(move |entrance| (dialect, entrance)))
     }
 
+    /// Returns the tables of the configuration that dialects read.
+    pub fn sections(&self) -> impl Iterator<Item = &'static str> {
+        self.dialects().flat_map(|dialect| dialect.sections).copied()
+    }
+
     /// Returns every kind of document.
     pub fn documents(&self) -> impl Iterator<Item = &'static DocumentKind> {
         self.dialects().flat_map(|dialect| dialect.documents).chain([&CONFIGURATION])

@@ -40,7 +40,7 @@ pub(crate) struct Answer {
 }
 
 pub(crate) fn run(context: &Context, command: &Answer) -> Result<Exit> {
-    let workspace = Workspace::open(&context.ui, context.workspace.as_deref())?;
+    let workspace = Workspace::open(context)?;
     let mut store = workspace.store()?;
     let open = match store.call(&command.question)? {
         Call::Open(open) => open,

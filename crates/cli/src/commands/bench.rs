@@ -39,7 +39,7 @@ pub(crate) struct Bench {
 }
 
 pub(crate) fn run(context: &Context, command: &Bench) -> Result<Exit> {
-    let workspace = Workspace::open(&context.ui, context.workspace.as_deref())?;
+    let workspace = Workspace::open(context)?;
     let redactor = workspace.redactor()?;
     let sizes = Sizes { n: command.n, m: command.m };
     if let (Some(part), Some(store)) = (command.part, &command.store) {

@@ -148,7 +148,8 @@ fn check_one(
         Some(kind) => {
             let beside = (kind.beside)(bytes).into_iter();
             let files = beside.filter_map(|path| Some((path.clone(), std::fs::read(root.join(path)).ok()?)));
-            let around = Surroundings { files: files.collect(), ..Surroundings::default() };
+            let tables = registry.sections().map(str::to_owned).collect();
+            let around = Surroundings { files: files.collect(), tables, ..Surroundings::default() };
             let mut findings = (kind.check)(&path, bytes, &around);
             findings.extend(conditions::findings(&(kind.conditions)(bytes)));
             doc::sort(&mut findings);

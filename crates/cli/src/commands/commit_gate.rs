@@ -59,7 +59,7 @@ pub(crate) fn run(context: &Context, command: &CommitGate) -> Result<Exit> {
 }
 
 fn judge(context: &Context, project: &Project, command: &CommitGate) -> Result<Gate> {
-    Workspace::open(&context.ui, Some(&project.root))?;
+    Workspace::open_at(context, project.root.clone())?;
     let mut guard = Guard::new(project, now(), &make_redactor);
     let judged = if command.push {
         let mut lines = String::new();

@@ -147,7 +147,7 @@ pub(crate) fn run(context: &Context, command: &Gates) -> Result<Exit> {
 /// Keeps what was run as evidence, without secrets.
 fn keep(context: &Context, file: &Path, stage: &str, runs: &[GateRun]) -> Result<()> {
     let file = std::path::absolute(file).unwrap_or_else(|_| file.to_owned());
-    let redactor = Workspace::open(&context.ui, context.workspace.as_deref())?.redactor()?;
+    let redactor = Workspace::open(context)?.redactor()?;
     let log = lifecycle_log::stamped(stage, now(), runs);
     Disk.write(&file, redactor.clean(&log).as_bytes(), Write::DURABLE)
         .map(|_| ())

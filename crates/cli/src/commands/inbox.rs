@@ -20,7 +20,7 @@ use crate::workspace::Workspace;
 pub(crate) struct Inbox {}
 
 pub(crate) fn run(context: &Context, _command: &Inbox) -> Result<Exit> {
-    let workspace = Workspace::open(&context.ui, context.workspace.as_deref())?;
+    let workspace = Workspace::open(context)?;
     let ui = &context.ui;
     let (open, assigned) = match workspace.store_to_read()? {
         Some(store) => (open_questions(&store, &OpenFilter::default())?, assignments::open(&store)?),

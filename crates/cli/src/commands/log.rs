@@ -34,7 +34,7 @@ pub(crate) struct Log {
 }
 
 pub(crate) fn run(context: &Context, command: &Log) -> Result<Exit> {
-    let workspace = Workspace::open(&context.ui, context.workspace.as_deref())?;
+    let workspace = Workspace::open(context)?;
     let nothing = || CommandError::usage("nothing has run in this workspace yet");
     let store = workspace.store_to_read()?.ok_or_else(nothing)?;
     let info = match &command.run {

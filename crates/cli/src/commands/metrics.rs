@@ -1,13 +1,11 @@
 //! `seriatim metrics`
 
-use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use seriatim_core::cycle::metrics;
-use seriatim_core::cycle::metrics::CycleSummary;
-use seriatim_core::cycle::metrics::End;
 use seriatim_core::projection::Fact;
+use seriatim_core::view::MetricsView;
 use seriatim_engine::drive::History;
+use seriatim_flows::registry::Dialect;
 use seriatim_journal::Filter;
 
 use crate::args::Context;
@@ -16,92 +14,61 @@ use crate::error::Result;
 use crate::exit::Exit;
 use crate::render::table::table;
 use crate::ui::Tone;
+use crate::ui::Ui;
 use crate::ui::tone;
 use crate::workspace::Workspace;
 
-/// Show how the cycles went: five figures with their goals, and what gave alarm
+/// Show figures over all runs: of cycles five with their goals, and the alerts
 #[derive(clap::Args, Debug)]
 pub(crate) struct Metrics {
     /// Write the figures as a small chart, too
     #[arg(long, value_name = "FILE")]
     svg: Option<PathBuf>,
+    /// The dialect whose figures are wanted; all that have any when left out
+    #[arg(long, value_name = "NAME")]
+    dialect: Option<String>,
 }
 
+type Fold = fn(&[(String, Vec<Fact>)]) -> MetricsView;
+
 pub(crate) fn run(context: &Context, command: &Metrics) -> Result<Exit> {
-    let workspace = Workspace::open(&context.ui, context.workspace.as_deref())?;
-    let mut cycles = BTreeMap::new();
-    let mut alerts = Vec::new();
-    if let Some(store) = workspace.store_to_read()? {
-        let filter = Filter { flow: Some("cycle".to_owned()), ..Filter::default() };
-        for info in store.runs(&filter)?.runs {
-            let history = History::read(&store, &info)?;
-            read(&info.name, &history.facts, &mut cycles, &mut alerts);
+    let workspace = Workspace::open(context)?;
+    let store = workspace.store_to_read()?;
+    let measured: Vec<(&'static Dialect, Fold)> = context
+        .registry
+        .dialects()
+        .filter_map(|dialect| Some((dialect, dialect.metrics?)))
+        .filter(|(dialect, _)| command.dialect.as_deref().is_none_or(|wanted| wanted == dialect.name))
+        .collect();
+    let mut charts = String::new();
+    for (number, (dialect, fold)) in measured.iter().enumerate() {
+        let mut runs = vec![];
+        if let Some(store) = &store {
+            let filter = Filter { flow: Some(dialect.name.to_owned()), ..Filter::default() };
+            for info in store.runs(&filter)?.runs {
+                let facts = History::read(store, &info)?.facts;
+                runs.push((info.name, facts));
+            }
         }
+        let figures = fold(&runs);
+        // One document in all: the figures of the first dialect, as long as there is one that has any.
+        if number == 0 {
+            context.ui.document(&figures.document);
+        }
+        charts.push_str(&figures.chart);
+        say(&context.ui, &figures);
     }
-    let cycles: Vec<CycleSummary> = cycles.into_values().collect();
-    let figures = metrics::metrics(&cycles);
     if let Some(path) = &command.svg {
-        std::fs::write(path, figures.chart())
+        std::fs::write(path, charts)
             .map_err(|e| CommandError::usage(format!("{} cannot be written: {e}", path.display())))?;
-    }
-    let ui = &context.ui;
-    ui.document(&figures.json());
-    let rows: Vec<Vec<String>> = figures.table().into_iter().map(|row| row.to_vec()).collect();
-    ui.say(table(&["figure", "value", "goal", "met"], &rows));
-    for alert in &alerts {
-        ui.say(format!("{} {alert}", tone(Tone::Attention, "alert:")));
     }
     Ok(Exit::Good)
 }
 
-/// Folds the facts of one run, which may hold several cycles.
-fn read(
-    run: &str,
-    facts: &[Fact],
-    cycles: &mut BTreeMap<(String, u64), CycleSummary>,
-    alerts: &mut Vec<String>,
-) {
-    for fact in facts.iter().map(|f| &f.data) {
-        let number = fact["cycle"].as_u64().unwrap_or(0);
-        let entry = cycles.entry((run.to_owned(), number));
-        match fact["fact"].as_str().unwrap_or_default() {
-            "cycle_began" => {
-                entry.or_insert(CycleSummary {
-                    number: u32::try_from(number).unwrap_or(u32::MAX),
-                    iterations: 0,
-                    passes: 0,
-                    insufficients: 0,
-                    paused: false,
-                    end: End::Open,
-                    approval_latency_ms: None,
-                });
-            }
-            "judged" => {
-                entry.and_modify(|c| {
-                    c.iterations += 1;
-                    if fact["pass"] == true { c.passes += 1 } else { c.insufficients += 1 }
-                });
-            }
-            "approval" => {
-                entry.and_modify(|c| c.approval_latency_ms = fact["latency_ms"].as_u64());
-            }
-            "paused" => {
-                entry.and_modify(|c| c.paused = true);
-            }
-            "cycle_ended" => {
-                entry.and_modify(|c| {
-                    c.end = match fact["end"].as_str() {
-                        Some("completed") => End::Completed,
-                        Some("failed") => End::Failed,
-                        _ => End::Incomplete,
-                    };
-                });
-            }
-            "alert" => {
-                let text = |key: &str| fact[key].as_str().unwrap_or_default().to_owned();
-                alerts.push(format!("{}: {}", text("alert"), text("why")));
-            }
-            _ => {}
-        }
+fn say(ui: &Ui, figures: &MetricsView) {
+    let heading: Vec<&str> = figures.heading.iter().map(String::as_str).collect();
+    ui.say(table(&heading, &figures.rows));
+    for alert in &figures.alerts {
+        ui.say(format!("{} {alert}", tone(Tone::Attention, "alert:")));
     }
 }

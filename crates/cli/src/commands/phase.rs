@@ -146,7 +146,7 @@ impl What {
 
 pub(crate) fn run(context: &Context, command: &Phase) -> Result<Exit> {
     let root = Project::home(&Workspace::find(context.workspace.as_deref())?);
-    let workspace = Workspace::open(&context.ui, Some(&root))?;
+    let workspace = Workspace::open_at(context, root.clone())?;
     let project = Project { root: workspace.root.clone() };
     let mut guard = Guard::new(&project, now(), &make_redactor);
     let Some((which, change)) = command.act.change() else {

@@ -56,7 +56,7 @@ pub(crate) struct Report {
 
 pub(crate) fn run(context: &Context, command: &Report) -> Result<Exit> {
     let answers = command.asking.answers()?;
-    let workspace = Workspace::open(&context.ui, context.workspace.as_deref())?;
+    let workspace = Workspace::open(context)?;
     let Some(store) = workspace.store_to_read()? else {
         return Err(CommandError::usage("nothing has run in this workspace yet"));
     };

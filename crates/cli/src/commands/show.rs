@@ -32,7 +32,7 @@ pub(crate) struct Show {
 }
 
 pub(crate) fn run(context: &Context, command: &Show) -> Result<Exit> {
-    let workspace = Workspace::open(&context.ui, context.workspace.as_deref())?;
+    let workspace = Workspace::open(context)?;
     let Some(store) = workspace.store_to_read()? else {
         return Err(CommandError::usage("nothing has run in this workspace yet"));
     };

@@ -58,7 +58,7 @@ struct Document<'a> {
 }
 
 pub(crate) fn run(context: &Context, command: &Status) -> Result<Exit> {
-    let workspace = Workspace::open(&context.ui, context.workspace.as_deref())?;
+    let workspace = Workspace::open(context)?;
     if command.summary {
         return super::summary::run(context, &workspace);
     }

@@ -43,12 +43,17 @@ struct Document {
     files: u64,
     replayed: u64,
     /// Runs of an earlier version of their dialect: their chains are checked, their course is not.
+    #[serde(skip_serializing_if = "is_zero")]
     not_replayed: u64,
     problems: Vec<Fault>,
 }
 
+fn is_zero(number: &u64) -> bool {
+    *number == 0
+}
+
 pub(crate) fn run(context: &Context, command: &Verify) -> Result<Exit> {
-    let workspace = Workspace::open(&context.ui, context.workspace.as_deref())?;
+    let workspace = Workspace::open(context)?;
     let Some(store) = workspace.store_to_read()? else {
         context.ui.document(&Document {
             runs: 0,

@@ -25,7 +25,7 @@ pub(crate) struct Watchdog {
 }
 
 pub(crate) fn run(context: &Context, command: &Watchdog) -> Result<Exit> {
-    let workspace = Workspace::open(&context.ui, context.workspace.as_deref())?;
+    let workspace = Workspace::open(context)?;
     let project = Project { root: workspace.root.clone() };
     let files: Vec<String> = steps::state_files(&workspace.root).into_iter().map(|(file, _)| file).collect();
     // Where nothing was ever recorded and there is no state file, nothing is stale, and nothing is created.

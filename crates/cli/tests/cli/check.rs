@@ -40,7 +40,7 @@ flow: |
 fn a_good_file_and_one_whose_second_document_is_null() {
     insta::assert_snapshot!(check("p.yaml", WELL).snapshot(), @r#"
     --- stdout
-    p.yaml: process-definition, nothing to object
+    p.yaml: process-definition, no problems found
     --- exit 0
     "#);
     check("p.yaml", format!("{WELL}---\n")).exits(0);
@@ -126,8 +126,8 @@ fn more_than_sixteen_mebibytes() {
 
 #[test]
 fn the_line_ends_of_another_system_and_a_byte_order_mark_are_fine() {
-    check("p.yaml", WELL.replace('\n', "\r\n")).exits(0).says("nothing to object");
-    check("p.yaml", format!("\u{feff}{WELL}")).exits(0).says("nothing to object");
+    check("p.yaml", WELL.replace('\n', "\r\n")).exits(0).says("no problems found");
+    check("p.yaml", format!("\u{feff}{WELL}")).exits(0).says("no problems found");
     // And places are still right.
     let text = WELL.replace("AI-Only", "AI-Lonely").replace('\n', "\r\n");
     insta::assert_snapshot!(check("p.yaml", format!("\u{feff}{text}")).snapshot(), @r#"
@@ -347,7 +347,7 @@ fn a_missing_file_a_folder_and_an_unknown_kind_are_usage_and_nothing_is_said_of_
     insta::assert_snapshot!(env.run(&["check", "p.yaml", "--kind", "recipe"]).snapshot(), @r#"
     --- stderr
     error: `recipe` is not a kind of file
-    help: known kinds: process-definition, process-instance, execution-log, decision, observation, roadmap, execution-status, execution-log-tdd, step, audit-log, cycle, automation, action, agent-map, role, lifecycle, prompt, template, config
+    help: known kinds: process-definition, process-instance, execution-log, decision, observation, cycle, automation, roadmap, execution-status, execution-log-tdd, step, audit-log, action, agent-map, role, lifecycle, prompt, template, config
     --- exit 2
     "#);
     env.run(&["check"]).exits(2);

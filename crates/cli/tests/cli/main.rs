@@ -134,6 +134,8 @@ mod secrets;
 #[cfg(test)]
 mod sharing;
 #[cfg(test)]
+mod sixth_dialect;
+#[cfg(test)]
 mod snapshot_command;
 #[cfg(test)]
 mod storage;

@@ -70,7 +70,7 @@ fn ds_31_a_step_file_becomes_a_prompt_that_passes_the_check() {
     p.md: command:/nw:execute, can be sent
     --- exit 0
     ");
-    env.run(&["check", "p.md"]).exits(0).says("p.md: prompt, nothing to object");
+    env.run(&["check", "p.md"]).exits(0).says("p.md: prompt, no problems found");
 }
 
 // DS-71: the cost is in the document.
@@ -272,7 +272,7 @@ fn ds_10_the_templates_of_the_project_are_used() {
     env.run(&[&args[..], &rest].concat()).exits(0).says("Weigh the flour.");
     env.run(&[&args[..], &rest, &["--templates", "elsewhere"]].concat()).exits(1);
     let file = format!("{folder}/baseline-create.template.md");
-    env.run(&["check", &file]).exits(0).says("template, nothing to object");
+    env.run(&["check", &file]).exits(0).says("template, no problems found");
     env.file(
         &format!("{folder}/_validation-schema.json"),
         "{\"commands\": {\"/x:y\": {\"level\": \"sometimes\"}}}",

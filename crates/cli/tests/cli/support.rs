@@ -19,6 +19,7 @@ pub(crate) struct Env {
     dir: TempDir,
     pub(crate) root: PathBuf,
     variables: Vec<(String, String)>,
+    program: PathBuf,
 }
 
 /// What one call of the program left behind.
@@ -41,7 +42,13 @@ impl Env {
         for folder in ["work", "tmp", "home"] {
             fs::create_dir(top.join(folder)).unwrap();
         }
-        Env { root: top.join("work"), dir, variables: vec![] }
+        Env { root: top.join("work"), dir, variables: vec![], program: env!("CARGO_BIN_EXE_seriatim").into() }
+    }
+
+    /// Another program with the same face, which is built as an example.
+    pub(crate) fn program(mut self, name: &str) -> Env {
+        self.program = Path::new(env!("CARGO_BIN_EXE_seriatim")).with_file_name("examples").join(name);
+        self
     }
 
     /// Another variable in the environment of the program.
@@ -112,7 +119,7 @@ impl Env {
 
     /// The program with `args`, not started yet.
     pub(crate) fn command(&self, args: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_seriatim"));
+        let mut command = Command::new(&self.program);
         command.args(args);
         self.furnish(&mut command);
         command

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use regex::Regex;
+use serde_json::Value as Json;
 use toml::Spanned;
 use toml::de::DeTable;
 use toml::de::DeValue;
@@ -36,10 +37,14 @@ const GATE_FIELDS: [&str; 9] =
 const KINDS: [&str; 7] = ["command", "claude", "codex", "gemini", "opencode", "scripted", "human"];
 
 /// The whole file.
-pub(super) fn config(reader: &mut Reader<'_>, table: &DeTable<'_>) -> Config {
+pub(super) fn config(reader: &mut Reader<'_>, table: &DeTable<'_>, others: &[&str]) -> Config {
     let mut config = Config::default();
     for (key, value) in table {
         let name: &str = key.get_ref();
+        if others.contains(&name) && !TABLES.contains(&name) {
+            config.others.insert(name.to_owned(), json_of(value.get_ref()));
+            continue;
+        }
         if !TABLES.contains(&name) {
             let message = format!("unknown table [{name}]");
             reader.warning("unknown-table", &key.span(), message, did_you_mean(name, &TABLES));
@@ -64,6 +69,23 @@ pub(super) fn config(reader: &mut Reader<'_>, table: &DeTable<'_>) -> Config {
         }
     }
     config
+}
+
+/// A value as data.
+fn json_of(value: &DeValue<'_>) -> Json {
+    match value {
+        DeValue::String(text) => Json::from(text.as_ref()),
+        DeValue::Integer(number) => number.to_string().parse::<i64>().map_or(Json::Null, Json::from),
+        DeValue::Float(number) => number.to_string().parse::<f64>().map_or(Json::Null, Json::from),
+        DeValue::Boolean(flag) => Json::from(*flag),
+        DeValue::Datetime(moment) => Json::from(moment.to_string()),
+        DeValue::Array(list) => list.iter().map(|value| json_of(value.get_ref())).collect(),
+        DeValue::Table(table) => {
+            let fields =
+                table.iter().map(|(key, value)| (key.get_ref().to_string(), json_of(value.get_ref())));
+            Json::Object(fields.collect())
+        }
+    }
 }
 
 /// The tables below `section`, such as `default` and `judge` of `[agents]`. Two names that would be taken for

@@ -12,7 +12,11 @@ use seriatim_core::report::Report;
 
 use super::course::Course;
 use super::people;
+use super::people::AfterStep;
 use super::people::Before;
+use super::people::BeforeStep;
+use super::people::Direction;
+use super::people::GoOn;
 use super::step::Next;
 use super::step::Product;
 use super::step::Work;
@@ -43,12 +47,12 @@ impl Course<'_> {
     pub(super) async fn before(&mut self, work: &mut Work) -> Settled {
         let Some(kind) = self.asked_before(work) else { return Settled::Pass };
         let question = people::before(&kind, self.title(), &work.step);
-        let Some(answer) = self.ask(question).await else { return Settled::Pass };
+        let Some((choice, answer)) = self.choose(question).await else { return Settled::Pass };
         self.note(work, "Confirmation before", &answer).await;
-        match answer.choice.as_str() {
-            "skip" => Settled::Skip(format!("Left out by {}.", answer.by)),
-            "cancel" => Settled::Leave(stopped(&answer)),
-            _ => {
+        match choice {
+            BeforeStep::Skip => Settled::Skip(format!("Left out by {}.", answer.by)),
+            BeforeStep::Cancel => Settled::Leave(stopped(&answer)),
+            BeforeStep::Approve | BeforeStep::Guide => {
                 work.guidance.extend(answer.text.filter(|t| !t.trim().is_empty()));
                 Settled::Pass
             }
@@ -68,16 +72,16 @@ impl Course<'_> {
             }
             Level::Medium | Level::Low => return Settled::Pass,
         };
-        let Some(answer) = self.ask(question).await else { return Settled::Pass };
+        let Some((choice, answer)) = self.choose(question).await else { return Settled::Pass };
         let subject = if unsure { "Uncertainty in" } else { "Confirmation after" };
         self.note(work, subject, &answer).await;
-        match answer.choice.as_str() {
-            "guide" => {
+        match choice {
+            AfterStep::Guide => {
                 work.guidance.extend(answer.text);
                 Settled::Redo
             }
-            "cancel" => Settled::Leave(stopped(&answer)),
-            _ => Settled::Pass,
+            AfterStep::Cancel => Settled::Leave(stopped(&answer)),
+            AfterStep::Approve => Settled::Pass,
         }
     }
 
@@ -140,8 +144,10 @@ impl Course<'_> {
                 if !contact {
                     return None;
                 }
-                let answer = self.ask(people::slow(&step, percent)).await?;
-                (answer.choice == "cancel").then(|| format!("{} stopped the work: {words}", answer.by))
+                match self.choose(people::slow(&step, percent)).await? {
+                    (GoOn::Approve, _) => None,
+                    (GoOn::Cancel, answer) => Some(format!("{} stopped the work: {words}", answer.by)),
+                }
             }
         }
     }
@@ -156,13 +162,14 @@ impl Course<'_> {
         self.since_progress = 0;
         let lines: Vec<String> =
             self.steps.iter().map(|s| format!("{}: {}", s.step_name, s.outcome_summary)).collect();
-        let Some(answer) = self.ask(people::progress(self.title(), next, total, &lines)).await else {
+        let asked = people::progress(self.title(), next, total, &lines);
+        let Some((choice, answer)) = self.choose(asked).await else {
             return Ok(());
         };
         self.observe(ObservationType::Event, "Progress confirmed", json!(response(&answer))).await;
-        match answer.choice.as_str() {
-            "cancel" => Err(format!("{} stopped the work here", answer.by)),
-            _ => {
+        match choice {
+            Direction::Cancel => Err(format!("{} stopped the work here", answer.by)),
+            Direction::Approve | Direction::Guide => {
                 self.guidance.extend(answer.text.filter(|t| !t.trim().is_empty()));
                 Ok(())
             }

@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use serde_json::Map;
 use serde_json::Value;
 use serde_json::json;
+use seriatim_core::choices::Choices;
 use seriatim_core::hash::Hash;
 use seriatim_core::plain::Words;
 use seriatim_core::process::Definition;
@@ -237,12 +238,23 @@ impl<'c> Course<'c> {
     /// Asks a person, in plain words only (PX-05, PX-06). A dry run says what it would have asked and gets no answer
     /// (PX-25).
     pub(super) async fn ask(&self, question: Question) -> Option<Answer> {
+        let question = self.put_plainly(question)?;
+        Some(self.cx.ask(question).await)
+    }
+
+    /// The same for a question of the engine's own, whose options are a type.
+    pub(super) async fn choose<C: Choices>(&self, question: Question) -> Option<(C, Answer)> {
+        let question = self.put_plainly(question)?;
+        Some(self.cx.choose(question).await)
+    }
+
+    fn put_plainly(&self, question: Question) -> Option<Question> {
         let question = self.words.question(question, &self.names);
         if self.test() {
             self.test_log(format!("TEST: Would ask - {}", question.question));
             return None;
         }
-        Some(self.cx.ask(question).await)
+        Some(question)
     }
 
     /// Text for people, free of ids and field names.

@@ -88,11 +88,11 @@ impl Course<'_> {
             self.definition.digest(),
             seriatim_core::hash::Hash::of(Value::Object(self.instance.inputs_json()).to_string().as_bytes()),
         ];
-        let Some(answer) = self.ask(question).await else { return Ok(()) };
-        let (outcome, trust) = match answer.choice.as_str() {
-            "approve" => ("Approved for this run", Some("REVIEW_EACH")),
-            "trust" => ("Approved, and trusted for future runs", Some("TRUST_APPROVED")),
-            _ => ("Not approved", None),
+        let Some((choice, answer)) = self.choose(question).await else { return Ok(()) };
+        let (outcome, trust) = match choice {
+            people::Approval::Approve => ("Approved for this run", Some("REVIEW_EACH")),
+            people::Approval::Trust => ("Approved, and trusted for future runs", Some("TRUST_APPROVED")),
+            people::Approval::Reject => ("Not approved", None),
         };
         let decided = Decided {
             actor: format!("human:{}", answer.by),
@@ -215,11 +215,14 @@ impl Course<'_> {
         let reason = judged.map_or(trouble, |j| j.reason.as_str()).to_owned();
         let inputs = self.instance.inputs_json();
         let question = people::criterion(self.title(), text, &reason, &inputs, entry);
-        let Some(answer) = self.ask(question).await else {
+        let Some((choice, answer)) = self.choose(question).await else {
             let met = judged.is_some_and(|j| j.met);
             return Settled { text: text.to_owned(), met, how: "not asked in a dry run".to_owned() };
         };
-        let met = answer.choice == "approve";
+        let met = match choice {
+            people::Criterion::Met => true,
+            people::Criterion::NotMet => false,
+        };
         let subject = if entry {
             "Entry criterion confirmed by a person"
         } else {

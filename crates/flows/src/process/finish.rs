@@ -3,6 +3,7 @@
 use serde_json::Map;
 use serde_json::Value;
 use serde_json::json;
+use seriatim_core::choices::Choices;
 use seriatim_core::failure::Class;
 use seriatim_core::finding::Severity as Weight;
 use seriatim_core::process::Capability;
@@ -21,6 +22,7 @@ use seriatim_core::process::rules;
 use seriatim_core::process::sla;
 
 use super::course::Course;
+use super::people::OwnStep;
 use super::people::sentence;
 use super::people::trimmed;
 use crate::registry::End;
@@ -109,10 +111,11 @@ impl Course<'_> {
             let (_, _, said) = self.answers.iter().rfind(|(id, _, _)| *id == step.step_id)?;
             said.get("choice").and_then(Value::as_str)
         });
-        match choice {
-            Some("reject") => Verdict::Bad,
-            Some("changes") => Verdict::Mixed,
-            _ => Verdict::Good,
+        match choice.and_then(OwnStep::of) {
+            Some(OwnStep::Reject) => Verdict::Bad,
+            Some(OwnStep::Changes) => Verdict::Mixed,
+            // A trigger that the person named, or no decision at all, is judged by its own rules.
+            Some(OwnStep::Approve | OwnStep::Done | OwnStep::Skip | OwnStep::Cancel) | None => Verdict::Good,
         }
     }
 

@@ -19,6 +19,7 @@ use seriatim_core::question::Question;
 
 use super::Start;
 use super::course::Course;
+use super::people::MissingInput;
 use crate::Cx;
 use crate::registry::End;
 use crate::registry::Ended;
@@ -118,10 +119,11 @@ impl Course<'_> {
             if self.instance.inputs.iter().any(|g| g.name.value == *kind && !g.value.is_null()) {
                 continue;
             }
-            let Some(answer) = self.ask(missing_input(self.title(), &input)).await else { return };
-            if answer.choice != "provide_input" {
-                return;
-            }
+            let asked = missing_input(self.title(), &input);
+            let answer = match self.choose(asked).await {
+                Some((MissingInput::Provide, answer)) => answer,
+                Some((MissingInput::Skip, _)) | None => return,
+            };
             let value = Value::String(answer.text.unwrap_or_default());
             let way = ["instance", "context", "inputs", kind].map(str::to_owned).to_vec();
             self.edit_fields(vec![SetField { path: way, value: value.clone() }]).await;

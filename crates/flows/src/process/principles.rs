@@ -64,9 +64,12 @@ impl Course<'_> {
     pub(super) async fn offer_full(&mut self, why: &str) {
         let prompt = self.definition.disclosure.as_ref().and_then(|d| d.upgrade_prompt.as_ref());
         let prompt = prompt.map(|p| p.value.clone());
-        let answer = self.ask(people::upgrade(self.title(), prompt.as_deref(), why)).await;
-        let Some(answer) = answer else { return };
-        self.full = answer.choice == "full";
+        let asked = people::upgrade(self.title(), prompt.as_deref(), why);
+        let Some((choice, answer)) = self.choose(asked).await else { return };
+        self.full = match choice {
+            people::Extent::Full => true,
+            people::Extent::Quick => false,
+        };
         let value = json!({"because": why, "mode": self.mode(), "by": answer.by});
         self.observe(ObservationType::Event, "Mode of this run", value).await;
     }

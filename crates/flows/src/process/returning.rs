@@ -22,6 +22,9 @@ use super::after::Settled;
 use super::after::stopped;
 use super::course::Course;
 use super::people;
+use super::people::AfterFailure;
+use super::people::Correction;
+use super::people::Persistent;
 use super::step::Next;
 use super::step::Product;
 use super::step::Work;
@@ -156,11 +159,11 @@ impl Course<'_> {
 
     async fn ask_persistent(&mut self, work: &mut Work, back: &Return) -> Reaction {
         let question = people::persistent(&work.step, &back.condition);
-        let Some(answer) = self.ask(question).await else { return Reaction::Accepted };
+        let Some((choice, answer)) = self.choose(question).await else { return Reaction::Accepted };
         self.respond(work, &response(&answer));
         self.note(work, "Escalation in", &answer).await;
-        match answer.choice.as_str() {
-            "provide_input" => {
+        match choice {
+            Persistent::Provide => {
                 self.returns.insert(work.step.id.value.clone(), 0);
                 self.failures.remove(&work.step.id.value);
                 self.provided.extend(words(&answer));
@@ -169,8 +172,8 @@ impl Course<'_> {
                     None => Reaction::Leave(Next::Goto(work.index)),
                 }
             }
-            "skip" => Reaction::Skip(format!("Skipped by {}: {}", answer.by, back.condition)),
-            _ => Reaction::Leave(stopped(&answer)),
+            Persistent::Skip => Reaction::Skip(format!("Skipped by {}: {}", answer.by, back.condition)),
+            Persistent::Cancel => Reaction::Leave(stopped(&answer)),
         }
     }
 
@@ -201,14 +204,14 @@ impl Course<'_> {
             (Some(Invocation::OnRetry), Some(fix)) if k > 1 => return Fix::Run(Box::new(fix.step.clone())),
             _ => return Fix::None,
         };
-        let Some(answer) = self.ask(question).await else { return Fix::None };
+        let Some((choice, answer)) = self.choose(question).await else { return Fix::None };
         self.respond(work, &response(&answer));
         self.note(work, "Escalation in", &answer).await;
         self.guidance.extend(words(&answer));
-        match (answer.choice.as_str(), fix) {
-            ("cancel", _) => Fix::Stop(stopped(&answer)),
-            ("retry", _) | (_, None) => Fix::None,
-            (_, Some(fix)) => Fix::Run(Box::new(fix.step.clone())),
+        match (choice, fix) {
+            (Correction::Cancel, _) => Fix::Stop(stopped(&answer)),
+            (Correction::Retry, _) | (Correction::Approve | Correction::Fix, None) => Fix::None,
+            (Correction::Approve | Correction::Fix, Some(fix)) => Fix::Run(Box::new(fix.step.clone())),
         }
     }
 
@@ -226,15 +229,16 @@ impl Course<'_> {
             self.defer(work, &reason, Some(back.severity), &product.outputs).await;
             return Reaction::Leave(Next::Goto(work.index));
         }
-        let Some(answer) = self.ask(people::hand_over(&work.step, &back.condition)).await else {
+        let asked = people::hand_over(&work.step, &back.condition);
+        let Some((choice, answer)) = self.choose(asked).await else {
             return Reaction::Accepted;
         };
         self.respond(work, &response(&answer));
         self.note(work, "Escalation in", &answer).await;
-        match answer.choice.as_str() {
-            "retry" => Reaction::Leave(Next::Goto(work.index)),
-            "skip" => Reaction::Skip(format!("Skipped by {}: {}", answer.by, back.condition)),
-            _ => Reaction::Leave(stopped(&answer)),
+        match choice {
+            AfterFailure::Retry => Reaction::Leave(Next::Goto(work.index)),
+            AfterFailure::Skip => Reaction::Skip(format!("Skipped by {}: {}", answer.by, back.condition)),
+            AfterFailure::Cancel => Reaction::Leave(stopped(&answer)),
         }
     }
 

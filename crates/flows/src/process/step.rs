@@ -3,6 +3,7 @@
 use serde_json::Map;
 use serde_json::Value;
 use serde_json::json;
+use seriatim_core::choices::Choices;
 use seriatim_core::failure::Class;
 use seriatim_core::failure::Failure;
 use seriatim_core::process::Capability;
@@ -24,6 +25,8 @@ use super::completion::unmet;
 use super::course::Course;
 use super::course::Part;
 use super::people;
+use super::people::AfterFailure;
+use super::people::OwnStep;
 use super::records;
 use super::records::Decided;
 use super::records::Observed;
@@ -208,7 +211,7 @@ impl Course<'_> {
             return Settled::Pass;
         }
         let question = people::unexpected(&work.step, fault, &product.failed);
-        let Some(answer) = self.ask(question).await else { return Settled::Pass };
+        let Some((choice, answer)) = self.choose(question).await else { return Settled::Pass };
         let name = work.step.name.value.clone();
         work.escalation = Some(Escalation {
             trigger: fault.message.clone(),
@@ -218,17 +221,20 @@ impl Course<'_> {
             context: fault.class.to_string(),
             human_response: response(&answer),
         });
-        let recovery = if answer.choice == "retry" { "Recovery attempt in" } else { "Escalation in" };
+        let recovery = match choice {
+            AfterFailure::Retry => "Recovery attempt in",
+            AfterFailure::Skip | AfterFailure::Cancel => "Escalation in",
+        };
         let subject = format!("{recovery} {name}");
         let ids = self.observe(ObservationType::Event, &subject, json!(response(&answer))).await;
         work.ids.add(ids);
-        match answer.choice.as_str() {
-            "retry" => {
+        match choice {
+            AfterFailure::Retry => {
                 work.guidance.extend(answer.text.filter(|t| !t.trim().is_empty()));
                 Settled::Redo
             }
-            "skip" => Settled::Skip(format!("Skipped by {}: {}", answer.by, fault.message)),
-            _ => Settled::Leave(Next::Fail { why: fault.message.clone() }),
+            AfterFailure::Skip => Settled::Skip(format!("Skipped by {}: {}", answer.by, fault.message)),
+            AfterFailure::Cancel => Settled::Leave(Next::Fail { why: fault.message.clone() }),
         }
     }
 
@@ -260,13 +266,15 @@ impl Course<'_> {
             .filter(|(i, _)| people::trigger_choice(*i) == answer.choice)
             .map(|(_, trigger)| trigger.condition.value.clone())
             .collect();
-        let label = match answer.choice.as_str() {
-            "approve" => "Approved",
-            "changes" => "Changes asked for",
-            "reject" => "Refused",
-            "skip" => "Left out",
-            "cancel" => "Stopped",
-            _ => held.first().map_or("Done", String::as_str),
+        let own = OwnStep::of(&answer.choice);
+        let label = match own {
+            Some(OwnStep::Approve) => "Approved",
+            Some(OwnStep::Changes) => "Changes asked for",
+            Some(OwnStep::Reject) => "Refused",
+            Some(OwnStep::Done) => "Done",
+            Some(OwnStep::Skip) => "Left out",
+            Some(OwnStep::Cancel) => "Stopped",
+            None => held.first().map_or("Done", String::as_str),
         };
         let words = answer.text.clone().filter(|t| !t.trim().is_empty());
         let by = if held.is_empty() { "by" } else { "- said by" };
@@ -283,10 +291,10 @@ impl Course<'_> {
             self.record(vec![], vec![Observed { kind, observer: actor, subject, value }]).await
         };
         work.ids.add(ids);
-        let decided = match answer.choice.as_str() {
-            "cancel" => Said::Stop(answer.by.clone()),
-            "skip" => Said::Skip(answer.by.clone()),
-            _ => Said::Done,
+        let decided = match own {
+            Some(OwnStep::Cancel) => Said::Stop(answer.by.clone()),
+            Some(OwnStep::Skip) => Said::Skip(answer.by.clone()),
+            Some(OwnStep::Approve | OwnStep::Changes | OwnStep::Reject | OwnStep::Done) | None => Said::Done,
         };
         Product { triggers: held, ..Product::of(summary, said, decided) }
     }

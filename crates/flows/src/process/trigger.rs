@@ -19,6 +19,7 @@ use seriatim_core::question::Answer;
 use super::after::stopped;
 use super::course::Course;
 use super::people;
+use super::people::Escalated;
 use super::step::Next;
 use super::step::Product;
 use super::step::Work;
@@ -116,32 +117,34 @@ impl Course<'_> {
         let mut details = None;
         loop {
             let question = people::escalate(self.title(), &work.step, trigger, details.clone());
-            let Some(answer) = self.ask(question).await else { return Reaction::Accepted };
-            if answer.choice == "details" {
+            let Some((choice, answer)) = self.choose(question).await else { return Reaction::Accepted };
+            if choice == Escalated::Details {
                 details = Some(found(work, product));
                 continue;
             }
             work.escalation = Some(escalation(trigger, "human", &response(&answer)));
             self.note(work, "Escalation in", &answer).await;
-            return match answer.choice.as_str() {
-                "approve" => {
+            return match choice {
+                Escalated::Approve | Escalated::Details => {
                     if let Some(words) = answer.text.filter(|t| !t.trim().is_empty()) {
                         self.guidance.push(words);
                     }
                     Reaction::Accepted
                 }
-                "guide" => {
+                Escalated::Guide => {
                     work.guidance.extend(answer.text);
                     Reaction::Redo
                 }
-                "skip" => Reaction::Skip(format!("Skipped by {}: {}", answer.by, trigger.condition.value)),
-                "defer" => {
+                Escalated::Skip => {
+                    Reaction::Skip(format!("Skipped by {}: {}", answer.by, trigger.condition.value))
+                }
+                Escalated::Defer => {
                     let reason = format!("Flagged for security team: {}", trigger.condition.value);
                     let severity = trigger.severity.as_ref().map(|s| s.value);
                     self.defer(work, &reason, severity, &product.outputs).await;
                     Reaction::Leave(Next::Goto(work.index))
                 }
-                _ => Reaction::Leave(stopped(&answer)),
+                Escalated::Cancel => Reaction::Leave(stopped(&answer)),
             };
         }
     }

@@ -31,7 +31,7 @@ pub(crate) struct Init {
 }
 
 pub(super) fn run(context: &Context, given: &Init) -> Result<Exit> {
-    let workspace = Workspace::open(&context.ui, context.workspace.as_deref())?;
+    let workspace = Workspace::open(context)?;
     let project = command::project(&given.project)?;
     let path = roadmaps::find_roadmap(&workspace, &project)?;
     if let Some(there) = roadmaps::state_files(&workspace, &project).first() {

@@ -58,7 +58,7 @@ struct Old {
 }
 
 pub(super) fn run(context: &Context, given: &Migrate) -> Result<Exit> {
-    let workspace = Workspace::open(&context.ui, context.workspace.as_deref())?;
+    let workspace = Workspace::open(context)?;
     let project = command::project(&given.project)?;
     roadmaps::refuse_unfinished(&workspace, &project)?;
     let target = command::status_path(&project);

@@ -49,7 +49,7 @@ pub(crate) struct Rollback {
 }
 
 pub(super) fn run(context: &Context, given: &Rollback) -> Result<Exit> {
-    let workspace = Workspace::open(&context.ui, context.workspace.as_deref())?;
+    let workspace = Workspace::open(context)?;
     let project = command::project(&given.project)?;
     let place = roadmaps::find(&workspace, &project)?;
     roadmaps::needs_git(&workspace)?;

@@ -101,7 +101,7 @@ struct States {
 }
 
 pub(super) fn run(context: &Context, given: &Show) -> Result<Exit> {
-    let workspace = Workspace::open(&context.ui, context.workspace.as_deref())?;
+    let workspace = Workspace::open(context)?;
     let project = command::project(&given.project)?;
     let path = roadmaps::find_roadmap(&workspace, &project)?;
     let roadmap = roadmaps::read(&workspace, &path)?;

@@ -79,15 +79,17 @@ pub(crate) fn with_entrances(program: Command, registry: &Registry) -> Command {
 }
 
 fn subcommand(entrance: &'static Entrance) -> Command {
-    let mut command = Command::new(entrance.word).about(entrance.about);
+    // The help of the shared arguments would take the place of that of the command, so it comes first.
+    let command = Command::new(entrance.word);
+    let command = entrance.arguments.iter().fold(command, |command, given| command.arg(argument(given)));
+    let mut command = Asking::augment_args(command).about(entrance.about);
     if !entrance.more.is_empty() {
         command = command.long_about(format!("{}\n\n{}", entrance.about, entrance.more));
     }
     if !entrance.usage.is_empty() {
         command = command.override_usage(format!("seriatim run {} {}", entrance.word, entrance.usage));
     }
-    let command = entrance.arguments.iter().fold(command, |command, given| command.arg(argument(given)));
-    Asking::augment_args(command)
+    command
 }
 
 fn argument(declared: &'static Argument) -> Arg {

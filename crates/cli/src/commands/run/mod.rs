@@ -45,7 +45,7 @@ pub(crate) fn run(context: &Context, command: &Run) -> Result<Exit> {
         return Err(CommandError::usage(format!("there is no way to run `{}`", command.word)));
     };
     let answers = command.asking.answers()?;
-    let workspace = Workspace::open(&context.ui, context.workspace.as_deref())?;
+    let workspace = Workspace::open(context)?;
     let words = Words(command.words.clone());
     let prepared = (entrance.prepare)(&words, &mut OnDisk { workspace: &workspace })?;
     prepared.before.iter().for_each(|line| context.ui.tell(line));

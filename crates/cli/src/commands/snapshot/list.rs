@@ -28,7 +28,7 @@ struct Document<'a> {
 }
 
 pub(super) fn run(context: &Context, _: &List) -> Result<Exit> {
-    let workspace = Workspace::open(&context.ui, context.workspace.as_deref())?;
+    let workspace = Workspace::open(context)?;
     let ui = &context.ui;
     let labelled = super::labelled(&workspace)?;
     let listing = labelled.list().map_err(|error| super::refused(&labelled, error))?;

@@ -37,7 +37,7 @@ pub(super) struct Prune {
 }
 
 pub(super) fn run(context: &Context, command: &Prune) -> Result<Exit> {
-    let workspace = Workspace::open(&context.ui, context.workspace.as_deref())?;
+    let workspace = Workspace::open(context)?;
     let ui = &context.ui;
     let labelled = super::labelled(&workspace)?;
     let refused = |error| super::refused(&labelled, error);

@@ -15,6 +15,7 @@ use seriatim_core::report::ProposedQuestion;
 use super::course::Part;
 
 mod failing;
+mod options;
 
 pub(super) use failing::choose_fix;
 pub(super) use failing::confirm_fix;
@@ -22,6 +23,19 @@ pub(super) use failing::hand_over;
 pub(super) use failing::persistent;
 pub(super) use failing::serious;
 pub(super) use failing::unexpected;
+pub(super) use options::AfterFailure;
+pub(super) use options::AfterStep;
+pub(super) use options::Approval;
+pub(super) use options::BeforeStep;
+pub(super) use options::Correction;
+pub(super) use options::Criterion;
+pub(super) use options::Direction;
+pub(super) use options::Escalated;
+pub(super) use options::Extent;
+pub(super) use options::GoOn;
+pub(super) use options::MissingInput;
+pub(super) use options::OwnStep;
+pub(super) use options::Persistent;
 
 fn question(header: &str, what: String, why: String, options: Vec<Choice>) -> Question {
     Question {
