@@ -18,6 +18,8 @@ use crate::render::table::cut;
 use crate::ui::Tone;
 use crate::ui::tone;
 
+/// How much of a question stands in the log; `show` and `inbox` have the whole.
+const QUESTION_CHARS: usize = 160;
 /// How much of a detail stands beside its sentence.
 const DETAIL_CHARS: usize = 110;
 /// The fact that flows record for a failed attempt; the journal itself tells the same with more about it.
@@ -39,7 +41,8 @@ pub(crate) fn sentence(dialect: Option<&Dialect>, event: &StoryEvent, verbose: b
         Happening::Reported { work, began, report } => reported(work, *began, event.at, report),
         Happening::Failed { work, began, failure } => failed(work, *began, event.at, failure),
         Happening::Asked(question) => {
-            Sentence::attention(format!("Asked: {}", question.question)).detail(&question.header)
+            let asked = cut(&question.question, QUESTION_CHARS);
+            Sentence::attention(format!("Asked \"{}\": {asked}", question.header))
         }
         Happening::Answered { question, answer } => {
             let label = question.options.iter().find(|option| option.id == answer.choice);

@@ -26,13 +26,32 @@ fn a_sixth_dialect_is_run_asked_answered_resumed_logged_shown_and_measured() {
         .exits(0)
         .says("desk.yaml: tally, no problems found")
         .says("seriatim.toml: config, no problems found");
-    insta::assert_snapshot!(env.run(&["run", "tally", "--help"]).stdout, @"");
-    let parked = env.run(&["run", "tally", "desk.yaml", "--no-input"]).exits(3);
-    insta::assert_snapshot!(parked.snapshot(), @"");
-    insta::assert_snapshot!(env.run(&["inbox"]).snapshot(), @"");
-    env.run(&["answer", "q1", "retry", "--by", "ada", "--resume"]).exits(0).says("Counted 5 items in all.");
-    insta::assert_snapshot!(env.run(&["log"]).snapshot(), @"");
-    insta::assert_snapshot!(env.run(&["status"]).snapshot(), @"");
+    env.run(&["run", "tally", "--help"]).exits(0).says("--from <N>").says("Where to begin [default: 0]");
+    env.run(&["run", "tally", "desk.yaml", "--no-input"])
+        .exits(3)
+        .says("The cups could not be counted. Shall they be counted again?")
+        .says("Answer with:  seriatim answer q1 retry");
+    env.run(&["inbox"]).exits(0).says("q1  Things on the desk");
+    env.run(&["answer", "q1", "retry", "--by", "ada"]).exits(0);
+    env.run(&["resume"]).exits(0).says("Counted 5 items in all.");
+    insta::assert_snapshot!(env.run(&["log"]).snapshot(), @r#"
+    --- stdout
+    TIME  Run RUN began: Things on the desk
+    TIME  "Things on the desk" has 2 things to count.
+    TIME  Count pens started.
+    TIME  Count pens reported done after SPAN. Three of them.
+    TIME  Counted 3 pens.
+    TIME  Count cups started.
+    TIME  Count cups failed after SPAN: the cups are locked away.
+    TIME  Asked "Not counted": The cups could not be counted. Shall they be counted again?
+    TIME  ada answered "Not counted": Count again.
+    TIME  Count cups started.
+    TIME  Count cups reported done after SPAN. Two cups.
+    TIME  Counted 2 cups.
+    TIME  Counted 5 items in all.
+    --- exit 0
+    "#);
+    env.run(&["status"]).exits(0).says("completed");
     env.run(&["metrics", "--dialect", "tally"]).exits(0).says("tallies  1");
     let run = env.json(&["status", "--json"]).0["runs"][0]["run"].as_str().unwrap().to_owned();
     let shown = env.json(&["show", &run, "--json"]).0;

@@ -230,6 +230,7 @@ impl Env {
             (format!("on {} since", quoted(host.trim())), "on HOST since"),
             (r"\(\d+ (ms|s)\)".to_owned(), "(SPAN)"),
             (r"waiting for \d+ (ms|s)".to_owned(), "waiting for SPAN"),
+            (r"after \d+ (ms|s)\b".to_owned(), "after SPAN"),
         ]
         .into_iter()
         .map(|(pattern, name)| (Regex::new(&pattern).unwrap(), name.to_owned()))
