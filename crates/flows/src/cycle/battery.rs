@@ -1,5 +1,6 @@
 //! The battery: checks that the engine runs itself, and what they found (CY-52 to CY-62, CY-68).
 
+use seriatim_core::cycle::facts::CheckResult;
 use seriatim_core::evidence;
 use seriatim_core::hash::Hash;
 
@@ -22,24 +23,28 @@ const CHECKS: [(&str, &str); 3] =
 #[derive(Clone)]
 pub(super) struct Evidence {
     pub(super) name: String,
-    pub(super) green: bool,
+    pub(super) result: CheckResult,
     pub(super) words: String,
     pub(super) hash: Option<Hash>,
-    /// There is no such check in this project.
-    pub(super) absent: bool,
 }
 
 impl Evidence {
     pub(super) fn of(name: &str, green: bool, words: String) -> Evidence {
-        Evidence { name: name.to_owned(), green, words, hash: None, absent: false }
+        let result = if green { CheckResult::Green } else { CheckResult::Red };
+        Evidence { name: name.to_owned(), result, words, hash: None }
     }
 
-    /// The result in one word.
-    pub(super) fn result(&self) -> &'static str {
-        match (self.absent, self.green) {
-            (true, _) => "none",
-            (false, true) => "green",
-            (false, false) => "red",
+    /// A check that this project does not have.
+    fn absent(name: &str) -> Evidence {
+        let words = "no such check is configured".to_owned();
+        Evidence { name: name.to_owned(), result: CheckResult::None, words, hash: None }
+    }
+
+    /// Whether it lets the work pass: a check that the project does not have does.
+    pub(super) fn lets_pass(&self) -> bool {
+        match self.result {
+            CheckResult::Green | CheckResult::None => true,
+            CheckResult::Red => false,
         }
     }
 }
@@ -75,10 +80,7 @@ impl Course<'_> {
         for (key, name) in CHECKS {
             match self.start.gates.get(key) {
                 Some(gate) => branches.push((key.to_owned(), self.check(key, name, gate, changed))),
-                None => {
-                    let words = "no such check is configured".to_owned();
-                    found.push(Evidence { absent: true, ..Evidence::of(name, true, words) });
-                }
+                None => found.push(Evidence::absent(name)),
             }
         }
         found.extend(self.cx.par(3, branches, |cx, check| async move { run(&cx, check).await }).await);
