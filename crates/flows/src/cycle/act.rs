@@ -13,6 +13,7 @@ use seriatim_core::cycle::limits;
 use seriatim_core::cycle::limits::Changed;
 use seriatim_core::cycle::limits::Measure;
 use seriatim_core::cycle::limits::Verdict;
+use seriatim_core::cycle::limits::counted;
 use seriatim_core::cycle::plan::PlanStep;
 use seriatim_core::failure::Failure;
 use seriatim_core::report::Report;
@@ -93,7 +94,7 @@ impl Course<'_> {
             Called::Failed(why) => Err(why),
         };
         let intact = self.check_document().await;
-        let difference = match self.cx.changes(&stand.tree, self.papers(), DIFF_BYTES_MAX).await {
+        let difference = match self.cx.changes(&stand.tree, self.state_files(), DIFF_BYTES_MAX).await {
             Ok(difference) => difference,
             Err(failure) => return Acted::Fatal(failure.message),
         };
@@ -148,7 +149,7 @@ impl Course<'_> {
 
     /// Files that are not as they were in a tree; a repository that cannot tell is a change too.
     pub(super) async fn changed_since(&self, tree: &str) -> Vec<String> {
-        match self.cx.changes(tree, self.papers(), 0).await {
+        match self.cx.changes(tree, self.state_files(), 0).await {
             Ok(difference) => paths(&difference),
             Err(failure) => vec![failure.message],
         }
@@ -195,9 +196,11 @@ impl Course<'_> {
 
     async fn write_down(&mut self, measure: &Measure, diff: &str, blocker: Option<&Blocker>) {
         let (mark, next, said) = match blocker {
-            None => {
-                (Mark::Success, Role::Judge, format!("{} lines in {} files", measure.lines, measure.files))
-            }
+            None => (
+                Mark::Success,
+                Role::Judge,
+                format!("{} in {}", counted(measure.lines, "line"), counted(measure.files, "file")),
+            ),
             Some(Blocker::Approval { why, .. }) => (Mark::Fail, Role::Human, why.clone()),
             Some(Blocker::Adjustable(why) | Blocker::Unrecoverable(why)) => {
                 (Mark::Fail, Role::Planner, why.clone())

@@ -76,7 +76,7 @@ pub(super) struct Course<'c> {
     pub(super) base: Option<String>,
     /// The branch that is checked out, as the last look at the repository found it.
     pub(super) branch: Option<String>,
-    /// Files that the checks left behind; they are nobody's work.
+    /// Files that the checks left behind; they are not work.
     pub(super) by_products: BTreeSet<String>,
     /// The documents that each role is given (CY-12).
     pub(super) diet: BTreeMap<Role, Vec<String>>,
@@ -186,7 +186,7 @@ impl<'c> Course<'c> {
         answered
     }
 
-    /// Appends a stage. Bytes that were there before must be as they were; a change by anybody else is put on record
+    /// Appends a stage. Bytes that were there before must be as they were; a change by another process is put on record
     /// and undone (CY-17, E-27). True when the document was as it should be.
     pub(super) async fn append(&mut self, title: &str, body: &str, block: Block) -> bool {
         let intact = self.check_document().await;
@@ -208,7 +208,7 @@ impl<'c> Course<'c> {
         let place = Prefix::of(self.text.as_bytes()).check(found.as_bytes());
         let what = match place {
             Err(tampered) => format!("earlier text was changed at line {}", tampered.at_line),
-            Ok(()) => "text was added by somebody else".to_owned(),
+            Ok(()) => "text was added by another process".to_owned(),
         };
         self.fact(CycleFact::DocumentTampered { cycle: self.number, what });
         self.write(Expect::Any).await;
@@ -224,7 +224,7 @@ impl<'c> Course<'c> {
             durable: true,
         };
         if self.cx.write(file.clone()).await.is_err() {
-            // Somebody wrote in between: what the engine has is the truth.
+            // Another process wrote in between: the engine's text counts.
             let _ = self.cx.write(WriteFile { expect: Expect::Any, ..file }).await;
         }
     }
@@ -272,14 +272,14 @@ impl<'c> Course<'c> {
         path
     }
 
-    /// The cycle's own papers, which never count as anybody's work.
+    /// Returns the cycle's own state files, which never count as work.
     pub(super) fn papers(&self) -> Vec<String> {
         vec!["docs/context/".to_owned(), ".seriatim/".to_owned(), format!("{}/", self.names.archive)]
     }
 
-    /// Everything that is not part of the change: papers, and what the checks left behind.
+    /// Returns what is not part of the change: state files, and files that the checks left behind.
     pub(super) fn apart(&self) -> Vec<String> {
-        self.papers().into_iter().chain(self.by_products.iter().cloned()).collect()
+        self.state_files().into_iter().chain(self.by_products.iter().cloned()).collect()
     }
 }
 

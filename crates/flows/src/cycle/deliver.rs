@@ -83,11 +83,11 @@ impl Course<'_> {
         let words = answer.text.clone().unwrap_or_default();
         self.append_human("Approval", &format!("{} by {}. {words}", answer.choice, answer.by), Role::Judge)
             .await;
-        Some(self.bring_home(how, step, work, shown).await)
+        Some(self.deliver_approved(how, step, work, shown).await)
     }
 
     /// Commits what was approved, as often as it takes; the approval holds for this tree (E-42).
-    async fn bring_home(&mut self, how: How, step: &PlanStep, work: &Done, tree: &str) -> Approved {
+    async fn deliver_approved(&mut self, how: How, step: &PlanStep, work: &Done, tree: &str) -> Approved {
         loop {
             let delivery = Delivery {
                 how,
@@ -95,7 +95,7 @@ impl Course<'_> {
                 trailers: vec![("Seriatim-Cycle".into(), format!("{:03}", self.number))],
                 paths: work.paths.clone(),
                 tree: tree.to_owned(),
-                apart: self.papers(),
+                apart: self.state_files(),
                 branch: format!("cycle-{:03}", self.number),
                 push: true,
             };

@@ -9,6 +9,7 @@ use seriatim_core::cycle::facts::CheckResult;
 use seriatim_core::cycle::facts::CheckSeen;
 use seriatim_core::cycle::facts::CycleFact;
 use seriatim_core::cycle::facts::Opinion;
+use seriatim_core::cycle::limits::counted;
 use seriatim_core::cycle::plan::PlanStep;
 use seriatim_core::report::Report;
 
@@ -74,7 +75,8 @@ impl Course<'_> {
         let told: Vec<String> =
             tell_tales.iter().map(|t| format!("{}:{} {}", t.file, t.line, t.why)).collect();
         evidence.push(Evidence::of("Authorization", told.is_empty(), told.join("; ")));
-        let size = format!("{} lines in {} files. {}", work.lines, work.paths.len(), work.remarks.join(" "));
+        let (lines, files) = (counted(work.lines, "line"), counted(work.paths.len() as u64, "file"));
+        let size = format!("{lines} in {files}. {}", work.remarks.join(" ")).trim_end().to_owned();
         evidence.push(Evidence::of("Scope", true, size));
         self.record_checks(&evidence);
         let prompt = judge_prompt(step, &evidence, &work.diff);

@@ -12,13 +12,9 @@ use crate::world::World;
 #[test]
 fn cy_07_each_way_of_delivery_is_the_one_that_was_chosen() {
     for (choice, how, told) in [
-        ("commit", How::Commit, "1 file was committed as c0ffee on main; it was not pushed. [greet.sh]"),
-        (
-            "merge",
-            How::Merge,
-            "1 file was committed and merged as c0ffee on main; it was not pushed. [greet.sh]",
-        ),
-        ("squash", How::Squash, "1 file was squashed as c0ffee on main; it was not pushed. [greet.sh]"),
+        ("commit", How::Commit, "1 file was committed as c0ffee on main, not pushed. [greet.sh]"),
+        ("merge", How::Merge, "1 file was committed and merged as c0ffee on main, not pushed. [greet.sh]"),
+        ("squash", How::Squash, "1 file was squashed as c0ffee on main, not pushed. [greet.sh]"),
     ] {
         let story = World::new().answers("Approval", choice).run();
         let delivery = &story.seen.deliveries[0];
@@ -42,7 +38,7 @@ fn cy_89_the_question_shows_the_evidence_and_the_answer_is_bound_to_the_tree_and
         question.details,
         "Existing Tests: 1 passed, 0 failed\nLinter/Formatter: no such check is configured\n\
          Security Scans: no such check is configured\nPlanned changes: all planned files were changed\nCredentials: \n\
-         Authorization: \nScope: 2 lines in 1 files. \n\n\
+         Authorization: \nScope: 2 lines in 1 file.\n\n\
          --- a/greet.sh\n+++ b/greet.sh\n@@ -1,1 +1,1 @@\n-echo hello\n+echo good morning\n"
     );
     let diff = "--- a/greet.sh\n+++ b/greet.sh\n@@ -1,1 +1,1 @@\n-echo hello\n+echo good morning\n";

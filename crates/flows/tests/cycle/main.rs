@@ -14,6 +14,8 @@ mod checking;
 #[cfg(test)]
 mod choosing;
 #[cfg(test)]
+mod known;
+#[cfg(test)]
 mod pausing;
 #[cfg(test)]
 mod planning;

@@ -39,7 +39,7 @@ fn cy_77_a_new_goal_after_a_pause_is_a_new_cycle_of_the_same_run() {
     assert!(!document.contains("too curt") && !story.brief("planner", 5).contains("too curt"));
     assert!(story.told().contains(&"Cycle 001 ended incomplete.".to_owned()));
     assert_eq!(story.ended.outcome["cycle"], 2);
-    let facts: Vec<Fact> = story.played.facts().into_iter().map(|data| Fact { at: Utc(0), data }).collect();
+    let facts: Vec<Fact> = story.all_facts().into_iter().map(|data| Fact { at: Utc(0), data }).collect();
     let found = metrics::fold_run(&facts);
     let line = |c: &metrics::CycleSummary| (c.number, c.passes, c.insufficients, c.paused, c.end);
     assert_eq!(

@@ -6,12 +6,15 @@ use seriatim_core::cycle::block;
 use seriatim_core::cycle::view;
 use seriatim_core::plain;
 use seriatim_core::projection::Fact;
+use seriatim_core::question::Answer;
 use seriatim_core::question::Question;
 use seriatim_core::sentence::Sentence;
 use seriatim_core::sentence::SharedFact;
 use seriatim_core::sentence::told;
 use seriatim_core::time::Utc;
 use seriatim_core::view::RunView;
+use seriatim_flows::Call;
+use seriatim_flows::Request;
 use seriatim_flows::cycle::DOCUMENT;
 use seriatim_flows::registry::Ended;
 
@@ -33,7 +36,7 @@ impl Story {
             assert_eq!(plain::complete(&question), vec![], "{question:#?}");
         }
         let story = Story { ended: played.ended.clone(), seen, files, played };
-        assert_eq!(story.sentences().len(), story.played.facts().len());
+        assert_eq!(story.sentences().len(), story.all_facts().len());
         for (path, text) in story.files.iter().filter(|(path, _)| path.starts_with("docs/context/")) {
             for found in block::read_all(text) {
                 assert_eq!(found.findings, vec![], "{path}\n{text}");
@@ -44,7 +47,7 @@ impl Story {
 
     pub(crate) fn sentences(&self) -> Vec<Sentence> {
         let sentence = |fact: &Value| told::<CycleFact>(fact).or_else(|| told::<SharedFact>(fact));
-        let all = self.played.facts();
+        let all = self.all_facts();
         all.iter().map(|fact| sentence(fact).unwrap_or_else(|| panic!("{fact} has no sentence"))).collect()
     }
 
@@ -55,14 +58,22 @@ impl Story {
         self.sentences().into_iter().map(line).collect()
     }
 
+    pub(crate) fn all_facts(&self) -> Vec<Value> {
+        let fact = |call: &Call| match &call.request {
+            Request::Record { fact } => Some(fact.clone()),
+            _ => None,
+        };
+        self.played.calls.iter().filter_map(fact).collect()
+    }
+
     /// The facts of one kind.
     pub(crate) fn facts(&self, kind: &str) -> Vec<Value> {
-        self.played.facts().into_iter().filter(|fact| fact["fact"] == kind).collect()
+        self.all_facts().into_iter().filter(|fact| fact["fact"] == kind).collect()
     }
 
     /// `header -> choice`, one for each question.
     pub(crate) fn asked(&self) -> Vec<String> {
-        let chosen = |(question, answer): (Question, Option<seriatim_core::question::Answer>)| {
+        let chosen = |(question, answer): (Question, Option<Answer>)| {
             format!(
                 "{} -> {}",
                 question.header,
@@ -118,8 +129,7 @@ impl Story {
     }
 
     pub(crate) fn view(&self) -> RunView {
-        let facts: Vec<Fact> =
-            self.played.facts().into_iter().map(|data| Fact { at: Utc(0), data }).collect();
+        let facts: Vec<Fact> = self.all_facts().into_iter().map(|data| Fact { at: Utc(0), data }).collect();
         view::view(&facts)
     }
 }

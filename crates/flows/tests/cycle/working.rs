@@ -152,7 +152,7 @@ fn cy_17_text_that_another_process_adds_is_recorded_and_removed() {
     let tampered = story.facts("document_tampered");
     assert_eq!(
         tampered,
-        [json!({"fact": "document_tampered", "cycle": 1, "what": "text was added by somebody else"})]
+        [json!({"fact": "document_tampered", "cycle": 1, "what": "text was added by another process"})]
     );
     assert!(story.ended.good && !story.archived("2026-01-18_cycle-001.md").contains("P.S."));
 }

@@ -4,7 +4,6 @@
 use std::collections::BTreeMap;
 
 use serde::Serialize;
-use serde::de::DeserializeOwned;
 use serde_json::Value;
 use seriatim_core::question::Answer;
 use seriatim_core::question::Question;
@@ -124,23 +123,13 @@ impl Journal<'_> {
 }
 
 impl Played {
-    pub(crate) fn facts(&self) -> Vec<Value> {
-        let fact = |call: &Call| match &call.request {
-            Request::Record { fact } => Some(fact.clone()),
-            _ => None,
-        };
-        self.calls.iter().filter_map(fact).collect()
-    }
-
-    /// The outcome of a call, as the type that it has.
-    pub(crate) fn outcome<T: DeserializeOwned>(&self, call: &Call) -> Option<T> {
-        self.outcomes.get(&call.key).map(|body| serde_json::from_slice(body).unwrap())
-    }
-
     /// Every question, and the answer where one came.
     pub(crate) fn questions(&self) -> Vec<(Question, Option<Answer>)> {
         let asked = |call: &Call| match &call.request {
-            Request::Ask(question) => Some((question.clone(), self.outcome(call))),
+            Request::Ask(question) => {
+                let answer = self.outcomes.get(&call.key).map(|body| serde_json::from_slice(body).unwrap());
+                Some((question.clone(), answer))
+            }
             _ => None,
         };
         self.calls.iter().filter_map(asked).collect()

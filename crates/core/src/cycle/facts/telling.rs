@@ -67,7 +67,7 @@ impl Telling for CycleFact {
             .detail(summary),
             CycleFact::WorkFailed { blocker, why, .. } => work_failed(*blocker, why),
             CycleFact::WorkPutBack { kept_as, lines } => put_back(kept_as.as_deref(), *lines),
-            CycleFact::CheckRan { check, result, words, .. } => check_ran(check, *result).detail(words),
+            CycleFact::CheckRan { check, result, words, .. } => check_ran(check, *result, words),
             CycleFact::Judged { pass, opinion, reasons, .. } => judged(*pass, opinion, reasons),
             CycleFact::Approval { choice, by, latency_ms, words, .. } => {
                 approval(*choice, by, *latency_ms).detail(words)
@@ -141,10 +141,10 @@ fn put_back(kept_as: Option<&str>, lines: u64) -> Sentence {
     }
 }
 
-fn check_ran(check: &str, result: CheckResult) -> Sentence {
+fn check_ran(check: &str, result: CheckResult, words: &str) -> Sentence {
     match result {
-        CheckResult::Green => Sentence::good(format!("Check \"{check}\" passed.")),
-        CheckResult::Red => Sentence::bad(format!("Check \"{check}\" failed.")),
+        CheckResult::Green => Sentence::good(format!("Check \"{check}\" passed.")).detail(words),
+        CheckResult::Red => Sentence::bad(format!("Check \"{check}\" failed.")).detail(words),
         CheckResult::None => Sentence::new(format!("Check \"{check}\" was not run: none is configured.")),
     }
 }
@@ -190,7 +190,7 @@ fn delivered(
         DeliveredHow::Squash => "squashed",
     };
     let onto = branch.map(|branch| format!(" on {branch}")).unwrap_or_default();
-    let pushed = if pushed { "; it was pushed" } else { "; it was not pushed" };
+    let pushed = if pushed { " and pushed" } else { ", not pushed" };
     Sentence::good(format!(
         "{} {verb} as {commit}{onto}{pushed}.",
         match files.len() {

@@ -106,7 +106,7 @@ fn a_delivery_says_what_was_committed_where_and_whether_it_was_pushed() {
     };
     assert_eq!(
         text(&serde_json::to_value(fact).unwrap()),
-        "1 file was committed and merged as c0ffee on main; it was not pushed. [greet.sh]"
+        "1 file was committed and merged as c0ffee on main, not pushed. [greet.sh]"
     );
 }
 

@@ -62,8 +62,11 @@ fn iteration(round: &Iteration, title: String) -> Section {
             .line("plan", format!("{} ({} risk, {size} in {})", plan.title, plan.risk, targets.join(", ")));
     }
     match &round.work {
-        Some(WorkLine::Done { summary, files, lines }) => section
-            .line("work", format!("{} in {}. Actor: {summary}", counted(*lines, "line"), files.join(", "))),
+        Some(WorkLine::Done { summary, files, lines }) => {
+            let size = counted(*lines, "line");
+            section.line("work", format!("{size}; changed so far: {}", files.join(", ")));
+            section.line("actor", summary.as_str());
+        }
         Some(WorkLine::Failed { why, .. }) => section.toned(Mood::Bad, "work", why.as_str()),
         None => {}
     }

@@ -67,7 +67,8 @@ fn a_finished_cycle_is_shown_from_its_goal_to_its_end() {
             "work: greet.sh is locked",
             "# Iteration 2",
             "plan: Unlock (high risk, 2 lines in greet.sh)",
-            "work: 2 lines in greet.sh. Actor: as asked",
+            "work: 2 lines; changed so far: greet.sh",
+            "actor: as asked",
             "Existing Tests | passed | 1 passed",
             "Linter/Formatter | not run | no such check",
             "verdict: PASS",
@@ -76,7 +77,7 @@ fn a_finished_cycle_is_shown_from_its_goal_to_its_end() {
             "decision: ada approved the risky step \"Unlock\".",
             "decision: grace approved a commit after 1 s. \"Fine.\"",
             "# Result",
-            "delivery: 1 file was committed as c0ffee on main; it was pushed.",
+            "delivery: 1 file was committed as c0ffee on main and pushed.",
             "archive: docs/context/archive/2026-01-18_cycle-003.md",
             "end: completed",
         ]
