@@ -18,7 +18,10 @@ pub trait Choices: Copy + 'static {
     }
 }
 
-/// Declares an enum of options with their ids and implements [`Choices`] for it.
+#[doc(hidden)]
+pub use serde;
+
+/// Declares an enum of options with their ids and implements [`Choices`] for it. Facts keep an option as its id.
 #[macro_export]
 macro_rules! choices {
     ($(#[$outer:meta])* $vis:vis enum $name:ident { $($(#[$inner:meta])* $variant:ident = $id:literal),+ $(,)? }) => {
@@ -35,6 +38,22 @@ macro_rules! choices {
                 match self {
                     $($name::$variant => $id),+
                 }
+            }
+        }
+
+        impl $crate::choices::serde::Serialize for $name {
+            fn serialize<S: $crate::choices::serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.serialize_str($crate::choices::Choices::id(*self))
+            }
+        }
+
+        impl<'de> $crate::choices::serde::Deserialize<'de> for $name {
+            fn deserialize<D: $crate::choices::serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                let id = <String as $crate::choices::serde::Deserialize>::deserialize(deserializer)?;
+                <$name as $crate::choices::Choices>::of(&id).ok_or_else(|| {
+                    let error = format!("`{id}` is not one of the options");
+                    <D::Error as $crate::choices::serde::de::Error>::custom(error)
+                })
             }
         }
     };
@@ -58,5 +77,9 @@ mod tests {
         assert_eq!(AfterFailure::of("skip"), Some(AfterFailure::Skip));
         assert_eq!(AfterFailure::of("Skip"), None);
         assert_eq!(AfterFailure::ALL, [AfterFailure::Retry, AfterFailure::Skip]);
+        assert_eq!(serde_json::to_value(AfterFailure::Skip).unwrap(), "skip");
+        assert_eq!(serde_json::from_str::<AfterFailure>("\"skip\"").unwrap(), AfterFailure::Skip);
+        let refused = serde_json::from_str::<AfterFailure>("\"Skip\"").unwrap_err();
+        assert!(refused.to_string().starts_with("`Skip` is not one of the options"), "{refused}");
     }
 }

@@ -40,7 +40,7 @@ fn cy_04_cy_50_cy_51_the_judge_has_criteria_change_and_evidence_before_it_speaks
         "Done when:\n- greet.sh says good morning",
         "+echo good morning",
         "- Existing Tests: green 1 passed",
-        "- Scope: green 2 lines in 1 files",
+        "- Scope: green 2 lines in 1 file",
         "- Planned changes: green all planned files were changed",
     ] {
         assert!(brief.contains(words), "{words}: {brief}");

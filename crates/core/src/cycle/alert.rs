@@ -16,9 +16,13 @@ const STUCK_LOOPS: u32 = 3;
 /// Something that a person should hear of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Alert {
+    #[serde(rename = "Stuck Cycles")]
     StuckCycles,
+    #[serde(rename = "High Risk")]
     HighRisk,
+    #[serde(rename = "5-Loop Pause")]
     FiveLoopPause,
+    #[serde(rename = "Duration Exceeded")]
     DurationExceeded,
 }
 
@@ -150,6 +154,7 @@ mod tests {
     fn cy_83_cy_84_cy_85_cy_86_the_alerts_and_their_names() {
         let names = Alert::ALL.map(Alert::name);
         assert_eq!(names, ["Stuck Cycles", "High Risk", "5-Loop Pause", "Duration Exceeded"]);
+        assert_eq!(serde_json::to_value(Alert::ALL).unwrap(), serde_json::json!(names));
         assert_eq!(Alert::ALL.map(Alert::is_expected), [false, false, true, false]);
         assert_eq!([2, 3, 4].map(stuck), [false, true, true]);
         assert!(high_risk(Risk::High, false));

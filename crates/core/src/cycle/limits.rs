@@ -191,7 +191,8 @@ pub fn remarks(measure: &Measure, limits: &Limits) -> Vec<String> {
     remarks
 }
 
-pub(super) fn counted(n: u64, noun: &str) -> String {
+/// Returns a number with its noun: `1 line`, `2 lines`.
+pub fn counted(n: u64, noun: &str) -> String {
     if n == 1 { format!("1 {noun}") } else { format!("{n} {noun}s") }
 }
 

@@ -1,6 +1,7 @@
 //! The five metrics of cycles and their goals (CY-87 to CY-91), as JSON, as a table and as a chart.
 
 mod chart;
+mod fold;
 
 use serde::Deserialize;
 use serde::Serialize;
@@ -8,6 +9,9 @@ use serde_json::Value;
 use serde_json::json;
 
 use crate::time::span_in_words;
+
+pub use fold::RunCycles;
+pub use fold::fold_run;
 
 /// How a cycle ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -1,15 +1,19 @@
 //! The Actor: the step and nothing else, measured by the engine (CY-39 to CY-49).
 
 use serde_json::Value;
-use serde_json::json;
 use seriatim_core::cycle::block::Block;
 use seriatim_core::cycle::block::Mark;
 use seriatim_core::cycle::block::Role;
+use seriatim_core::cycle::choices::BlockedChoice;
+use seriatim_core::cycle::facts::BlockerClass;
+use seriatim_core::cycle::facts::CycleFact;
+use seriatim_core::cycle::facts::Decision;
 use seriatim_core::cycle::forbidden;
 use seriatim_core::cycle::limits;
 use seriatim_core::cycle::limits::Changed;
 use seriatim_core::cycle::limits::Measure;
 use seriatim_core::cycle::limits::Verdict;
+use seriatim_core::cycle::limits::counted;
 use seriatim_core::cycle::plan::PlanStep;
 use seriatim_core::failure::Failure;
 use seriatim_core::report::Report;
@@ -58,6 +62,22 @@ enum Blocker {
     Unrecoverable(String),
 }
 
+impl Blocker {
+    fn class(&self) -> BlockerClass {
+        match self {
+            Blocker::Adjustable(_) => BlockerClass::Adjustable,
+            Blocker::Approval { .. } => BlockerClass::Approval,
+            Blocker::Unrecoverable(_) => BlockerClass::Unrecoverable,
+        }
+    }
+
+    fn why(&self) -> &str {
+        match self {
+            Blocker::Adjustable(why) | Blocker::Approval { why, .. } | Blocker::Unrecoverable(why) => why,
+        }
+    }
+}
+
 impl Course<'_> {
     pub(super) async fn act(&mut self, step: &PlanStep) -> Acted {
         self.watch_time().await;
@@ -65,6 +85,7 @@ impl Course<'_> {
             Ok(stand) => stand,
             Err(failure) => return Acted::Fatal(failure.message),
         };
+        self.branch.clone_from(&stand.branch);
         self.base.get_or_insert_with(|| stand.tree.clone());
         let safe = self.cx.snapshot(vec![]).await.ok();
         let called = match self.consult(Role::Actor, words::step_brief(step)).await {
@@ -73,7 +94,7 @@ impl Course<'_> {
             Called::Failed(why) => Err(why),
         };
         let intact = self.check_document().await;
-        let difference = match self.cx.changes(&stand.tree, self.papers(), DIFF_BYTES_MAX).await {
+        let difference = match self.cx.changes(&stand.tree, self.state_files(), DIFF_BYTES_MAX).await {
             Ok(difference) => difference,
             Err(failure) => return Acted::Fatal(failure.message),
         };
@@ -86,21 +107,28 @@ impl Course<'_> {
         if let Verdict::Flagged(remark) = &verdict {
             remarks.push(remark.clone());
         }
+        let summary = called.as_ref().map(|report| report.summary.clone()).unwrap_or_default();
         let blocker = self.blocker(step, called, intact, &verdict);
         if matches!(verdict, Verdict::Stop(_))
             && let Some(id) = safe
         {
             // Beyond the limit nothing stays; what there was is kept as a snapshot, and its diff is in the document.
             let undo = self.cx.restore(&id).await;
-            self.fact(json!({"fact": "work_put_back", "kept_as": undo.ok(), "lines": measure.lines}));
+            self.fact(CycleFact::WorkPutBack { kept_as: undo.ok(), lines: measure.lines });
         }
         self.write_down(&measure, &difference.diff, blocker.as_ref()).await;
         if let Some(blocker) = blocker {
+            let (class, why) = (blocker.class(), blocker.why().to_owned());
+            self.fact(CycleFact::WorkFailed { cycle: self.number, blocker: class, why });
             return self.route(blocker).await;
         }
         self.fails = 0;
         match self.work(remarks, measure.lines).await {
-            Ok(done) => Acted::Done(done),
+            Ok(done) => {
+                let (files, lines) = (done.paths.clone(), done.lines);
+                self.fact(CycleFact::WorkDone { cycle: self.number, summary, files, lines });
+                Acted::Done(done)
+            }
             Err(failure) => Acted::Fatal(failure.message),
         }
     }
@@ -121,7 +149,7 @@ impl Course<'_> {
 
     /// Files that are not as they were in a tree; a repository that cannot tell is a change too.
     pub(super) async fn changed_since(&self, tree: &str) -> Vec<String> {
-        match self.cx.changes(tree, self.papers(), 0).await {
+        match self.cx.changes(tree, self.state_files(), 0).await {
             Ok(difference) => paths(&difference),
             Err(failure) => vec![failure.message],
         }
@@ -168,9 +196,11 @@ impl Course<'_> {
 
     async fn write_down(&mut self, measure: &Measure, diff: &str, blocker: Option<&Blocker>) {
         let (mark, next, said) = match blocker {
-            None => {
-                (Mark::Success, Role::Judge, format!("{} lines in {} files", measure.lines, measure.files))
-            }
+            None => (
+                Mark::Success,
+                Role::Judge,
+                format!("{} in {}", counted(measure.lines, "line"), counted(measure.files, "file")),
+            ),
             Some(Blocker::Approval { why, .. }) => (Mark::Fail, Role::Human, why.clone()),
             Some(Blocker::Adjustable(why) | Blocker::Unrecoverable(why)) => {
                 (Mark::Fail, Role::Planner, why.clone())
@@ -193,19 +223,20 @@ impl Course<'_> {
             Blocker::Approval { why, command } => {
                 self.fails += 1;
                 self.blockers.push(why.clone());
-                let answer = self.ask(super::people::blocked(&why)).await;
-                match answer.choice.as_str() {
-                    "approve" => {
+                let (choice, answer) = self.ask(super::people::blocked(&why)).await;
+                self.decided(Decision::Blocked(choice), &answer);
+                match choice {
+                    BlockedChoice::Approve => {
                         self.approved_commands.extend(command);
                         self.diagnostics = Some(format!("{why} A person approved it."));
                         Acted::Again
                     }
-                    "changes" => {
+                    BlockedChoice::Changes => {
                         self.diagnostics =
                             Some(format!("{why} A person said: {}", answer.text.unwrap_or_default()));
                         Acted::Again
                     }
-                    _ => Acted::Over(self.stop(&answer.by).await),
+                    BlockedChoice::Stop => Acted::Over(self.stop(&answer.by).await),
                 }
             }
             Blocker::Unrecoverable(why) => Acted::Fatal(why),
@@ -219,10 +250,11 @@ fn said_blocker(report: &Report) -> Blocker {
     let explained = blocker["explanation"].as_str().unwrap_or(&report.summary).to_owned();
     let explained =
         if explained.trim().is_empty() { "The Actor gave no reason.".to_owned() } else { explained };
-    match blocker["class"].as_str() {
-        Some("approval") => Blocker::Approval { why: explained, command: None },
-        Some("unrecoverable") => Blocker::Unrecoverable(explained),
-        _ => Blocker::Adjustable(explained),
+    // A class that is missing or not known is one that the Planner can work around.
+    match blocker["class"].as_str().and_then(BlockerClass::of) {
+        Some(BlockerClass::Approval) => Blocker::Approval { why: explained, command: None },
+        Some(BlockerClass::Unrecoverable) => Blocker::Unrecoverable(explained),
+        Some(BlockerClass::Adjustable) | None => Blocker::Adjustable(explained),
     }
 }
 

@@ -1,8 +1,9 @@
 //! Alerts: on record, and told to the command that the project names (CY-83 to CY-86).
 
-use serde_json::json;
 use seriatim_core::cycle::alert;
 use seriatim_core::cycle::alert::Alert;
+use seriatim_core::cycle::facts::CycleFact;
+use seriatim_core::cycle::facts::FailedEffect;
 
 use super::course::Course;
 use crate::request::Command;
@@ -14,7 +15,7 @@ impl Course<'_> {
     /// Puts an alert on record. A command that cannot hear of it is put on record too, and changes nothing else.
     pub(super) async fn alert(&self, alert: Alert) {
         let (name, why) = (alert.name(), alert.sentence());
-        self.fact(json!({"fact": "alert", "alert": name, "why": why, "cycle": self.number}));
+        self.fact(CycleFact::Alert { alert, why: why.to_owned(), cycle: self.number });
         if self.start.alert.is_empty() {
             return;
         }
@@ -26,7 +27,8 @@ impl Course<'_> {
             Ok(ran) => ran.code.map_or("it was ended by a signal".to_owned(), |c| format!("exit code {c}")),
             Err(failure) => failure.message,
         };
-        self.fact(json!({"fact": "error", "text": format!("the command for alerts failed: {trouble}")}));
+        let text = format!("the command for alerts failed: {trouble}");
+        self.fact(CycleFact::Error { effect: Some(FailedEffect::Alert), text });
     }
 
     /// Too long without a person is worth an alert, once (CY-86).

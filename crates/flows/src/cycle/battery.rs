@@ -1,5 +1,7 @@
 //! The battery: checks that the engine runs itself, and what they found (CY-52 to CY-62, CY-68).
 
+use seriatim_core::cycle::facts::CheckResult;
+use seriatim_core::cycle::limits::counted;
 use seriatim_core::evidence;
 use seriatim_core::hash::Hash;
 
@@ -14,32 +16,62 @@ use crate::request::Ran;
 /// How much of a red check goes to the Planner.
 const OUTPUT_BYTES_MAX: usize = 4000;
 
-/// The checks of the configuration, and what the document calls them.
-const CHECKS: [(&str, &str); 3] =
-    [("tests", "Existing Tests"), ("lint", "Linter/Formatter"), ("security", "Security Scans")];
+/// A check of the configuration.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Battery {
+    Tests,
+    Lint,
+    Security,
+}
+
+impl Battery {
+    const ALL: [Battery; 3] = [Battery::Tests, Battery::Lint, Battery::Security];
+
+    /// The name of its gate in the configuration.
+    fn key(self) -> &'static str {
+        match self {
+            Battery::Tests => "tests",
+            Battery::Lint => "lint",
+            Battery::Security => "security",
+        }
+    }
+
+    /// What the document calls it.
+    fn name(self) -> &'static str {
+        match self {
+            Battery::Tests => "Existing Tests",
+            Battery::Lint => "Linter/Formatter",
+            Battery::Security => "Security Scans",
+        }
+    }
+}
 
 /// One check and what it found.
 #[derive(Clone)]
 pub(super) struct Evidence {
     pub(super) name: String,
-    pub(super) green: bool,
+    pub(super) result: CheckResult,
     pub(super) words: String,
     pub(super) hash: Option<Hash>,
-    /// There is no such check in this project.
-    pub(super) absent: bool,
 }
 
 impl Evidence {
     pub(super) fn of(name: &str, green: bool, words: String) -> Evidence {
-        Evidence { name: name.to_owned(), green, words, hash: None, absent: false }
+        let result = if green { CheckResult::Green } else { CheckResult::Red };
+        Evidence { name: name.to_owned(), result, words, hash: None }
     }
 
-    /// The result in one word.
-    pub(super) fn result(&self) -> &'static str {
-        match (self.absent, self.green) {
-            (true, _) => "none",
-            (false, true) => "green",
-            (false, false) => "red",
+    /// A check that this project does not have.
+    fn absent(name: &str) -> Evidence {
+        let words = "no such check is configured".to_owned();
+        Evidence { name: name.to_owned(), result: CheckResult::None, words, hash: None }
+    }
+
+    /// Whether it lets the work pass: a check that the project does not have does.
+    pub(super) fn lets_pass(&self) -> bool {
+        match self.result {
+            CheckResult::Green | CheckResult::None => true,
+            CheckResult::Red => false,
         }
     }
 }
@@ -72,33 +104,30 @@ impl Course<'_> {
     async fn battery(&mut self, changed: &[String]) -> Vec<Evidence> {
         let mut found = Vec::new();
         let mut branches = Vec::new();
-        for (key, name) in CHECKS {
-            match self.start.gates.get(key) {
-                Some(gate) => branches.push((key.to_owned(), self.check(key, name, gate, changed))),
-                None => {
-                    let words = "no such check is configured".to_owned();
-                    found.push(Evidence { absent: true, ..Evidence::of(name, true, words) });
-                }
+        for check in Battery::ALL {
+            match self.start.gates.get(check.key()) {
+                Some(gate) => branches.push((check.key().to_owned(), self.check(check, gate, changed))),
+                None => found.push(Evidence::absent(check.name())),
             }
         }
         found.extend(self.cx.par(3, branches, |cx, check| async move { run(&cx, check).await }).await);
-        found.sort_by_key(|e| CHECKS.iter().position(|(_, name)| *name == e.name));
+        found.sort_by_key(|e| Battery::ALL.iter().position(|check| check.name() == e.name));
         found
     }
 
-    fn check(&self, key: &str, name: &str, gate: &Gate, changed: &[String]) -> Check {
+    fn check(&self, check: Battery, gate: &Gate, changed: &[String]) -> Check {
         let mut gate = gate.clone();
-        if key == "tests" {
-            gate.timeout_ms = gate.timeout_ms.or(self.rules.test_timeout_ms);
-        }
         gate.subset = with_files(&gate.subset, changed);
-        let strict = self.start.automation.is_some()
-            && match key {
-                "lint" => self.rules.linter_warnings_fail,
-                "security" => self.rules.security_warnings_fail,
-                _ => false,
-            };
-        Check { name: name.to_owned(), gate, strict }
+        let strict = match check {
+            Battery::Tests => {
+                gate.timeout_ms = gate.timeout_ms.or(self.rules.test_timeout_ms);
+                false
+            }
+            Battery::Lint => self.rules.linter_warnings_fail,
+            Battery::Security => self.rules.security_warnings_fail,
+        };
+        let strict = strict && self.start.automation.is_some();
+        Check { name: check.name().to_owned(), gate, strict }
     }
 }
 
@@ -158,16 +187,17 @@ fn told(name: &str, ran: Outcome<Ran>, strict: bool) -> Evidence {
     };
     let output = format!("{}{}", ran.stdout, ran.stderr);
     let code = ran.code.map_or("a signal".to_owned(), |c| format!("exit code {c}"));
-    let counted = counts(&output, ran.code);
+    let tests = counts(&output, ran.code);
     let warned = if strict { warnings(&output) } else { 0 };
     let (green, words) = match (ran.ok(), warned) {
         (false, _) => (
             false,
-            [Some(code), counted, Some(tail(&output))].into_iter().flatten().collect::<Vec<_>>().join("\n"),
+            [Some(code), tests, Some(tail(&output))].into_iter().flatten().collect::<Vec<_>>().join("\n"),
         ),
-        (true, 0) => (true, counted.unwrap_or_else(|| last_line(&output))),
+        (true, 0) => (true, tests.unwrap_or_else(|| last_line(&output))),
         (true, count) => {
-            let words = format!("{count} warnings, which this project counts as failures\n{}", tail(&output));
+            let warnings = counted(count as u64, "warning");
+            let words = format!("{warnings}, which this project counts as failures\n{}", tail(&output));
             (false, words)
         }
     };

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::collections::BTreeSet;
 
 use serde_json::Value;
-use serde_json::json;
+use seriatim_core::choices::Choices;
 use seriatim_core::cycle::archive;
 use seriatim_core::cycle::automation::Automation;
 use seriatim_core::cycle::automation::Gates;
@@ -13,9 +13,14 @@ use seriatim_core::cycle::block;
 use seriatim_core::cycle::block::Block;
 use seriatim_core::cycle::block::Mark;
 use seriatim_core::cycle::block::Role;
+use seriatim_core::cycle::choices::OccupiedChoice;
 use seriatim_core::cycle::document;
 use seriatim_core::cycle::document::Prefix;
 use seriatim_core::cycle::document::Stage;
+use seriatim_core::cycle::facts::CycleEnd;
+use seriatim_core::cycle::facts::CycleFact;
+use seriatim_core::cycle::facts::Decision;
+use seriatim_core::cycle::facts::FailedEffect;
 use seriatim_core::cycle::goal::Goal;
 use seriatim_core::cycle::limits::Limits;
 use seriatim_core::failure::Class;
@@ -69,7 +74,9 @@ pub(super) struct Course<'c> {
     pub(super) approved_commands: Vec<String>,
     /// The tree before the cycle's first change: what is judged and committed is all that came since.
     pub(super) base: Option<String>,
-    /// Files that the checks left behind; they are nobody's work.
+    /// The branch that is checked out, as the last look at the repository found it.
+    pub(super) branch: Option<String>,
+    /// Files that the checks left behind; they are not work.
     pub(super) by_products: BTreeSet<String>,
     /// The documents that each role is given (CY-12).
     pub(super) diet: BTreeMap<Role, Vec<String>>,
@@ -81,18 +88,19 @@ impl<'c> Course<'c> {
         let mut course = Course::new(cx, start).await;
         let found = read_twice(cx, DOCUMENT).await.map(|t| t.text).unwrap_or_default();
         if !document::is_clear(&found) {
-            let answer = cx.ask(people::occupied()).await;
-            if answer.choice != "approve" {
-                return Err(ended(
-                    End::Cancelled,
-                    false,
-                    "The cycle was not begun; its document is in use.",
-                    Value::Null,
-                ));
+            let (choice, answer) = cx.choose(people::occupied()).await;
+            course.decided(Decision::Occupied(choice), &answer);
+            match choice {
+                OccupiedChoice::Approve => {
+                    course.text = found;
+                    course.archive(archive::Suffix::Incomplete).await;
+                    course.number += 1;
+                }
+                OccupiedChoice::Cancel => {
+                    let message = "The cycle was not begun; its document is in use.";
+                    return Err(ended(End::Cancelled, false, message, Value::Null));
+                }
             }
-            course.text = found;
-            course.archive(archive::Suffix::Incomplete).await;
-            course.number += 1;
         }
         course.open_document().await;
         Ok(course)
@@ -103,17 +111,17 @@ impl<'c> Course<'c> {
         self.stages = 0;
         self.text = document::header(&self.start.project, self.number, &self.last_human.day());
         self.write(Expect::Any).await;
-        self.fact(json!({"fact": "cycle_began", "cycle": self.number, "project": self.start.project}));
+        self.fact(CycleFact::CycleBegan { cycle: self.number, project: self.start.project.clone() });
     }
 
     /// The course of a cycle that was stopped, for its epilogue.
-    pub(super) async fn reopen(cx: &'c Cx, start: Start) -> Result<Course<'c>, Ended> {
+    pub(super) async fn reopen(cx: &'c Cx, start: Start) -> Course<'c> {
         let mut course = Course::new(cx, start).await;
         course.text = read_twice(cx, DOCUMENT).await.map(|t| t.text).unwrap_or_default();
         // A pause has put this number into the archive already, so the document itself says which one it is.
         course.number = document_number(&course.text).unwrap_or(course.number);
         course.stages = u32::try_from(block::read_all(&course.text).len()).unwrap_or(u32::MAX);
-        Ok(course)
+        course
     }
 
     async fn new(cx: &'c Cx, start: Start) -> Course<'c> {
@@ -124,8 +132,8 @@ impl<'c> Course<'c> {
         };
         let (automation, findings) = Automation::parse(text.as_bytes());
         if start.automation.is_some() && !findings.is_empty() {
-            let said: Vec<&str> = findings.iter().map(|f| f.message.as_str()).collect();
-            cx.record(&json!({"fact": "automation_findings", "findings": said}));
+            let findings = findings.iter().map(|f| f.message.clone()).collect();
+            cx.record(&CycleFact::AutomationFindings { findings });
         }
         let folder = automation.names.archive.clone();
         let archived = cx.survey(vec![folder], vec![]).await.folders.pop().unwrap_or_default();
@@ -152,26 +160,33 @@ impl<'c> Course<'c> {
             packs: BTreeMap::new(),
             approved_commands: vec![],
             base: None,
+            branch: None,
             by_products: BTreeSet::new(),
             diet: BTreeMap::new(),
             start,
         }
     }
 
-    pub(super) fn fact(&self, fact: Value) {
+    pub(super) fn fact(&self, fact: CycleFact) {
         self.cx.record(&fact);
     }
 
+    /// Puts a person's answer on record.
+    pub(super) fn decided(&self, decision: Decision, answer: &Answer) {
+        let words = answer.text.clone().unwrap_or_default();
+        self.fact(CycleFact::Decided { cycle: self.number, decision, by: answer.by.clone(), words });
+    }
+
     /// Asks a person: one of the four checkpoints, and the loop counts as looked at.
-    pub(super) async fn ask(&mut self, question: Question) -> Answer {
-        let answer = self.cx.ask(question).await;
+    pub(super) async fn ask<C: Choices>(&mut self, question: Question) -> (C, Answer) {
+        let answered = self.cx.choose(question).await;
         self.loops_since_human = 0;
         self.last_human = self.cx.now().await;
         self.alerted_duration = false;
-        answer
+        answered
     }
 
-    /// Appends a stage. Bytes that were there before must be as they were; a change by anybody else is put on record
+    /// Appends a stage. Bytes that were there before must be as they were; a change by another process is put on record
     /// and undone (CY-17, E-27). True when the document was as it should be.
     pub(super) async fn append(&mut self, title: &str, body: &str, block: Block) -> bool {
         let intact = self.check_document().await;
@@ -193,9 +208,9 @@ impl<'c> Course<'c> {
         let place = Prefix::of(self.text.as_bytes()).check(found.as_bytes());
         let what = match place {
             Err(tampered) => format!("earlier text was changed at line {}", tampered.at_line),
-            Ok(()) => "text was added by somebody else".to_owned(),
+            Ok(()) => "text was added by another process".to_owned(),
         };
-        self.fact(json!({"fact": "document_tampered", "cycle": self.number, "what": what}));
+        self.fact(CycleFact::DocumentTampered { cycle: self.number, what });
         self.write(Expect::Any).await;
         false
     }
@@ -209,7 +224,7 @@ impl<'c> Course<'c> {
             durable: true,
         };
         if self.cx.write(file.clone()).await.is_err() {
-            // Somebody wrote in between: what the engine has is the truth.
+            // Another process wrote in between: the engine's text counts.
             let _ = self.cx.write(WriteFile { expect: Expect::Any, ..file }).await;
         }
     }
@@ -232,8 +247,12 @@ impl<'c> Course<'c> {
             append: false,
             durable: true,
         };
-        if let Err(failure) = self.cx.write(file).await {
-            self.fact(json!({"fact": "error", "text": format!("archive: {}", failure.message)}));
+        match self.cx.write(file).await {
+            Ok(_) => self.fact(CycleFact::Archived { cycle: self.number, path: path.clone() }),
+            Err(failure) => self.fact(CycleFact::Error {
+                effect: Some(FailedEffect::Archive),
+                text: format!("archive: {}", failure.message),
+            }),
         }
         path
     }
@@ -249,18 +268,18 @@ impl<'c> Course<'c> {
         self.append_human("Stopped", why, Role::Human).await;
         let path = self.archive(archive::Suffix::Incomplete).await;
         self.clear().await;
-        self.fact(json!({"fact": "cycle_ended", "cycle": self.number, "end": "incomplete"}));
+        self.fact(CycleFact::CycleEnded { cycle: self.number, end: CycleEnd::Incomplete });
         path
     }
 
-    /// The cycle's own papers, which never count as anybody's work.
+    /// Returns the cycle's own state files, which never count as work.
     pub(super) fn papers(&self) -> Vec<String> {
         vec!["docs/context/".to_owned(), ".seriatim/".to_owned(), format!("{}/", self.names.archive)]
     }
 
-    /// Everything that is not part of the change: papers, and what the checks left behind.
+    /// Returns what is not part of the change: state files, and files that the checks left behind.
     pub(super) fn apart(&self) -> Vec<String> {
-        self.papers().into_iter().chain(self.by_products.iter().cloned()).collect()
+        self.state_files().into_iter().chain(self.by_products.iter().cloned()).collect()
     }
 }
 

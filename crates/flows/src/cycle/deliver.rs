@@ -1,10 +1,16 @@
 //! The person's approval, bound to the tree that was judged, and what follows from it (CY-07, CY-75, CY-80, CY-92).
 
-use serde_json::json;
 use seriatim_core::cycle::archive::Suffix;
 use seriatim_core::cycle::block::Block;
 use seriatim_core::cycle::block::Mark;
 use seriatim_core::cycle::block::Role;
+use seriatim_core::cycle::choices::ApprovalChoice;
+use seriatim_core::cycle::choices::UndeliveredChoice;
+use seriatim_core::cycle::facts::CycleEnd;
+use seriatim_core::cycle::facts::CycleFact;
+use seriatim_core::cycle::facts::Decision;
+use seriatim_core::cycle::facts::DeliveredHow;
+use seriatim_core::cycle::facts::FailedEffect;
 use seriatim_core::cycle::plan::PlanStep;
 use seriatim_core::failure::Class;
 use seriatim_core::hash::Hash;
@@ -42,23 +48,27 @@ impl Course<'_> {
         let asked = self.cx.now().await;
         let mut question = people::approval(step, work, judged);
         question.about = vec![Hash::of(shown.as_bytes()), Hash::of(work.diff.as_bytes())];
-        let answer = self.ask(question).await;
+        let (choice, answer) = self.ask(question).await;
         let answered = self.cx.now().await;
-        self.fact(json!({
-            "fact": "approval", "cycle": self.number, "choice": answer.choice, "by": answer.by, "tree": shown,
-            "latency_ms": answered.since_ms(asked),
-        }));
-        let how = match answer.choice.as_str() {
-            "commit" => How::Commit,
-            "merge" => How::Merge,
-            "squash" => How::Squash,
-            "changes" => {
+        self.fact(CycleFact::Approval {
+            cycle: self.number,
+            choice,
+            by: answer.by.clone(),
+            tree: shown.clone(),
+            latency_ms: answered.since_ms(asked),
+            words: answer.text.clone().unwrap_or_default(),
+        });
+        let how = match choice {
+            ApprovalChoice::Commit => How::Commit,
+            ApprovalChoice::Merge => How::Merge,
+            ApprovalChoice::Squash => How::Squash,
+            ApprovalChoice::Changes => {
                 let words = answer.text.unwrap_or_default();
                 self.append_human("Changes asked for", &words, Role::Planner).await;
                 self.diagnostics = Some(format!("A person asks for changes: {words}"));
                 return Some(Approved::Again);
             }
-            _ => return Some(Approved::Stopped(self.stop(&answer.by).await)),
+            ApprovalChoice::Stop => return Some(Approved::Stopped(self.stop(&answer.by).await)),
         };
         let changed = self.changed_since(shown).await;
         if !changed.is_empty() {
@@ -66,20 +76,18 @@ impl Course<'_> {
                 "Files changed between the verdict and the approval, so that the approval is void: {}.",
                 changed.join(", ")
             );
-            self.fact(
-                json!({"fact": "approval_void", "cycle": self.number, "shown": shown, "changed": changed}),
-            );
+            self.fact(CycleFact::ApprovalVoid { cycle: self.number, shown: shown.clone(), changed });
             self.append_human("Approval void", &what, Role::Judge).await;
             return None;
         }
         let words = answer.text.clone().unwrap_or_default();
         self.append_human("Approval", &format!("{} by {}. {words}", answer.choice, answer.by), Role::Judge)
             .await;
-        Some(self.bring_home(how, step, work, shown).await)
+        Some(self.deliver_approved(how, step, work, shown).await)
     }
 
     /// Commits what was approved, as often as it takes; the approval holds for this tree (E-42).
-    async fn bring_home(&mut self, how: How, step: &PlanStep, work: &Done, tree: &str) -> Approved {
+    async fn deliver_approved(&mut self, how: How, step: &PlanStep, work: &Done, tree: &str) -> Approved {
         loop {
             let delivery = Delivery {
                 how,
@@ -87,26 +95,46 @@ impl Course<'_> {
                 trailers: vec![("Seriatim-Cycle".into(), format!("{:03}", self.number))],
                 paths: work.paths.clone(),
                 tree: tree.to_owned(),
-                apart: self.papers(),
+                apart: self.state_files(),
                 branch: format!("cycle-{:03}", self.number),
                 push: true,
             };
             let failure = match self.cx.deliver(delivery).await {
-                Ok(delivered) => return Approved::Delivered(self.finish(step, &delivered).await),
+                Ok(delivered) => {
+                    self.record_delivery(how, work, &delivered);
+                    return Approved::Delivered(self.finish(step, &delivered).await);
+                }
                 Err(failure) => failure,
             };
-            self.fact(json!({"fact": "error", "text": format!("delivery: {} - {}", failure.class, failure.message)}));
-            let answer = self.ask(people::not_delivered(&failure)).await;
-            match answer.choice.as_str() {
-                "retry" if failure.class != Class::Denied => {}
-                "retry" | "changes" => {
+            let text = format!("delivery: {} - {}", failure.class, failure.message);
+            self.fact(CycleFact::Error { effect: Some(FailedEffect::Delivery), text });
+            let (choice, answer) = self.ask(people::not_delivered(&failure)).await;
+            self.decided(Decision::Undelivered(choice), &answer);
+            match (choice, failure.class == Class::Denied) {
+                (UndeliveredChoice::Retry, false) => {}
+                (UndeliveredChoice::Retry, true) | (UndeliveredChoice::Changes, _) => {
                     let words = answer.text.unwrap_or_default();
                     self.diagnostics = Some(format!("The commit was refused: {} {words}", failure.message));
                     return Approved::Again;
                 }
-                _ => return Approved::Stopped(self.stop(&answer.by).await),
+                (UndeliveredChoice::Stop, _) => return Approved::Stopped(self.stop(&answer.by).await),
             }
         }
+    }
+
+    fn record_delivery(&self, how: How, work: &Done, delivered: &Delivered) {
+        self.fact(CycleFact::Delivered {
+            cycle: self.number,
+            how: match how {
+                How::Commit => DeliveredHow::Commit,
+                How::Merge => DeliveredHow::Merge,
+                How::Squash => DeliveredHow::Squash,
+            },
+            commit: delivered.commit.clone(),
+            branch: self.branch.clone(),
+            pushed: delivered.pushed,
+            files: work.paths.clone(),
+        });
     }
 
     async fn finish(&mut self, step: &PlanStep, delivered: &Delivered) -> Ended {
@@ -122,7 +150,7 @@ impl Course<'_> {
         self.append("Done", &words, block).await;
         let archive = self.archive(Suffix::None).await;
         self.clear().await;
-        self.fact(json!({"fact": "cycle_ended", "cycle": self.number, "end": "completed"}));
+        self.fact(CycleFact::CycleEnded { cycle: self.number, end: CycleEnd::Completed });
         let message = format!(
             "The cycle is done: {}. {words} Its document is in {archive}.",
             step.title.trim_end_matches('.')

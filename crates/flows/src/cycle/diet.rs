@@ -1,9 +1,9 @@
 //! The context diet: the few documents that a role is given besides its brief (CY-12 to CY-16, CY-29).
 
-use serde_json::json;
 use seriatim_core::cycle::block::Role;
 use seriatim_core::cycle::docs;
 use seriatim_core::cycle::docs::Refused;
+use seriatim_core::cycle::facts::CycleFact;
 
 use super::course::Course;
 use super::course::read_twice;
@@ -29,7 +29,7 @@ impl Course<'_> {
             }
         }
         if !refused.is_empty() {
-            self.fact(json!({"fact": "documents_refused", "cycle": self.number, "why": refused}));
+            self.fact(CycleFact::DocumentsRefused { cycle: self.number, why: refused.clone() });
         }
         refused
     }

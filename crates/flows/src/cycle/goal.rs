@@ -1,7 +1,10 @@
 //! The goal: a person's, specific enough to be checked (CY-02, CY-23 to CY-27).
 
 use seriatim_core::cycle::block::Role;
+use seriatim_core::cycle::choices::GoalChoice;
 use seriatim_core::cycle::document;
+use seriatim_core::cycle::facts::CycleFact;
+use seriatim_core::cycle::facts::Decision;
 use seriatim_core::cycle::goal;
 
 use super::course::Course;
@@ -27,6 +30,12 @@ impl Course<'_> {
             }
         }
         let refused = self.choose_diet().await;
+        self.fact(CycleFact::GoalTaken {
+            cycle: self.number,
+            goal: self.goal.text.clone(),
+            criteria: self.goal.criteria.clone(),
+            documents: self.diet.values().flatten().cloned().collect(),
+        });
         let mut body = words::goal_text(&self.goal);
         if self.archived > 0 && self.goal.archives_reviewed.is_none() {
             // It is on record either way, and asks for nothing (CY-24, K-98).
@@ -40,10 +49,11 @@ impl Course<'_> {
     }
 
     async fn ask_goal(&mut self, vague: Option<(&str, &[String])>) -> Result<Option<String>, Ended> {
-        let answer = self.ask(people::goal(vague, self.archived)).await;
-        match answer.choice.as_str() {
-            "provide_input" => Ok(answer.text),
-            _ => {
+        let (choice, answer) = self.ask(people::goal(vague, self.archived)).await;
+        self.decided(Decision::Goal(choice), &answer);
+        match choice {
+            GoalChoice::ProvideInput => Ok(answer.text),
+            GoalChoice::Cancel => {
                 self.clear().await;
                 Err(super::ended(
                     crate::registry::End::Cancelled,

@@ -1,12 +1,17 @@
 //! The Judge: a battery that the engine runs, then an opinion; red evidence cannot be talked away (CY-50 to CY-65).
 
 use serde_json::Value;
-use serde_json::json;
 use seriatim_core::cycle::block::Block;
 use seriatim_core::cycle::block::Mark;
 use seriatim_core::cycle::block::Role;
 use seriatim_core::cycle::bypass;
+use seriatim_core::cycle::facts::CheckResult;
+use seriatim_core::cycle::facts::CheckSeen;
+use seriatim_core::cycle::facts::CycleFact;
+use seriatim_core::cycle::facts::Opinion;
+use seriatim_core::cycle::limits::counted;
 use seriatim_core::cycle::plan::PlanStep;
+use seriatim_core::report::Report;
 
 use super::act::Done;
 use super::battery::Evidence;
@@ -21,6 +26,9 @@ use crate::registry::Ended;
 pub(super) struct Judged {
     pub(super) evidence: Vec<Evidence>,
     pub(super) pass: bool,
+    opinion: Opinion,
+    /// Why it is not sufficient; none when it passes.
+    reasons: Vec<String>,
     pub(super) diagnostics: String,
     /// The tree that all this is about.
     pub(super) tree: String,
@@ -35,10 +43,7 @@ impl Course<'_> {
                 Ok(judged) => judged,
                 Err(end) => return Approved::Stopped(end),
             };
-            self.fact(json!({
-                "fact": "judged", "cycle": self.number, "pass": judged.pass,
-                "evidence": judged.evidence.iter().map(|e| json!({"check": e.name, "green": e.green, "hash": e.hash})).collect::<Vec<_>>(),
-            }));
+            self.record_verdict(&judged);
             self.count_loop().await;
             if !judged.pass {
                 self.insufficient += 1;
@@ -70,36 +75,22 @@ impl Course<'_> {
         let told: Vec<String> =
             tell_tales.iter().map(|t| format!("{}:{} {}", t.file, t.line, t.why)).collect();
         evidence.push(Evidence::of("Authorization", told.is_empty(), told.join("; ")));
-        let size = format!("{} lines in {} files. {}", work.lines, work.paths.len(), work.remarks.join(" "));
+        let (lines, files) = (counted(work.lines, "line"), counted(work.paths.len() as u64, "file"));
+        let size = format!("{lines} in {files}. {}", work.remarks.join(" ")).trim_end().to_owned();
         evidence.push(Evidence::of("Scope", true, size));
+        self.record_checks(&evidence);
         let prompt = judge_prompt(step, &evidence, &work.diff);
         let opinion = match self.consult(Role::Judge, prompt).await {
             Called::Over(end) => return Err(end),
-            Called::Report(report) => Ok(*report),
-            Called::Failed(why) => Err(why),
+            Called::Report(report) => read_opinion(&report),
+            Called::Failed(why) => Opinion::Missing(why),
         };
         let intact = self.check_document().await;
         let changed = self.changed_since(&tree).await;
         let red: Vec<String> =
-            evidence.iter().filter(|e| !e.green).map(|e| format!("{}: {}", e.name, e.words)).collect();
-        let (said_pass, said) = match &opinion {
-            Ok(report) => {
-                let result = report.outputs.get("result").and_then(Value::as_str).unwrap_or_default();
-                let words =
-                    report.outputs.get("diagnostics").and_then(Value::as_str).unwrap_or(&report.summary);
-                (result == "PASS", words.to_owned())
-            }
-            // Without an opinion the evidence alone decides (K-64).
-            Err(why) => (red.is_empty(), format!("The Judge gave no opinion: {why}")),
-        };
+            evidence.iter().filter(|e| !e.lets_pass()).map(|e| format!("{}: {}", e.name, e.words)).collect();
         let mut reasons = red;
-        if !said_pass {
-            reasons.push(if said.is_empty() {
-                "The Judge says it is not sufficient.".to_owned()
-            } else {
-                said
-            });
-        }
+        reasons.extend(objection(&opinion, !reasons.is_empty()));
         if !intact {
             reasons.push(
                 "The Judge changed earlier parts of the cycle document; they were restored.".to_owned(),
@@ -109,14 +100,37 @@ impl Course<'_> {
             reasons.push(format!("Files changed while the Judge looked at them: {}.", changed.join(", ")));
         }
         let greens: Vec<&str> =
-            evidence.iter().filter(|e| e.green && !e.absent).map(|e| e.name.as_str()).collect();
+            evidence.iter().filter(|e| e.result == CheckResult::Green).map(|e| e.name.as_str()).collect();
         let pass = reasons.is_empty();
         let diagnostics = if pass {
             String::new()
         } else {
             format!("{}\nGreen: {}.", reasons.join("\n"), greens.join(", "))
         };
-        Ok(Judged { evidence, pass, diagnostics, tree })
+        Ok(Judged { evidence, pass, opinion, reasons, diagnostics, tree })
+    }
+
+    fn record_checks(&self, evidence: &[Evidence]) {
+        for e in evidence {
+            self.fact(CycleFact::CheckRan {
+                cycle: self.number,
+                check: e.name.clone(),
+                result: e.result,
+                words: e.words.clone(),
+                hash: e.hash,
+            });
+        }
+    }
+
+    fn record_verdict(&self, judged: &Judged) {
+        let seen = |e: &Evidence| CheckSeen { check: e.name.clone(), green: e.lets_pass(), hash: e.hash };
+        self.fact(CycleFact::Judged {
+            cycle: self.number,
+            pass: judged.pass,
+            evidence: judged.evidence.iter().map(seen).collect(),
+            opinion: judged.opinion.clone(),
+            reasons: judged.reasons.clone(),
+        });
     }
 
     pub(super) async fn tree(&self) -> String {
@@ -127,7 +141,7 @@ impl Course<'_> {
         let mut body = String::from("| check | result | |\n|---|---|---|\n");
         for e in &judged.evidence {
             let words = one_line(&e.words).replace('|', "/");
-            body.push_str(&format!("| {} | {} | {words} |\n", e.name, e.result()));
+            body.push_str(&format!("| {} | {} | {words} |\n", e.name, e.result.word()));
         }
         if !judged.diagnostics.is_empty() {
             body.push_str(&format!("\n{}\n", judged.diagnostics));
@@ -139,6 +153,27 @@ impl Course<'_> {
         };
         let block = Block { role: Role::Judge, mark, summary, next, extra: vec![] };
         self.append("Verdict", &body, block).await;
+    }
+}
+
+/// What the Judge says: PASS in so many letters, or it is not sufficient.
+fn read_opinion(report: &Report) -> Opinion {
+    if report.outputs.get("result").and_then(Value::as_str) == Some("PASS") {
+        return Opinion::Pass;
+    }
+    let words = report.outputs.get("diagnostics").and_then(Value::as_str).unwrap_or(&report.summary);
+    Opinion::Insufficient(words.to_owned())
+}
+
+/// What the opinion adds to the reasons. Without one the evidence alone decides (K-64).
+fn objection(opinion: &Opinion, red: bool) -> Option<String> {
+    match opinion {
+        Opinion::Pass | Opinion::Unknown => None,
+        Opinion::Insufficient(words) if words.is_empty() => {
+            Some("The Judge says it is not sufficient.".to_owned())
+        }
+        Opinion::Insufficient(words) => Some(words.clone()),
+        Opinion::Missing(why) => red.then(|| format!("The Judge gave no opinion: {why}")),
     }
 }
 
@@ -161,7 +196,7 @@ fn leak_check(leaks: &[String]) -> Evidence {
 fn judge_prompt(step: &PlanStep, evidence: &[Evidence], diff: &str) -> String {
     let mut text = format!("# Judge one step\n\n{}\n\n## What was run\n", words::step_text(step));
     for e in evidence {
-        text.push_str(&format!("- {}: {} {}\n", e.name, e.result(), one_line(&e.words)));
+        text.push_str(&format!("- {}: {} {}\n", e.name, e.result.word(), one_line(&e.words)));
     }
     text.push_str(&format!(
         "\n## The change\n{diff}\n\n## How to report\noutputs: {{\"result\": \"PASS\" or \"INSUFFICIENT\", \"diagnostics\": \"\"}} \

@@ -117,10 +117,12 @@ pub(crate) async fn cycle(cx: Cx, input: Value) -> Ended {
 
 /// A person stopped the cycle: its document says so and is kept.
 pub(crate) async fn cancelled(cx: Cx, input: Value) -> Ended {
-    let start: Start = serde_json::from_value(input).unwrap_or_default();
-    if let Ok(mut course) = Course::reopen(&cx, start).await {
-        course.keep_incomplete("The cycle was cancelled by a person.").await;
-    }
+    let start: Start = match serde_json::from_value(input) {
+        Ok(start) => start,
+        Err(e) => return Ended::cancelled(&format!("The cycle was stopped. Its start cannot be read: {e}")),
+    };
+    let mut course = Course::reopen(&cx, start).await;
+    course.keep_incomplete("The cycle was cancelled by a person.").await;
     Ended::cancelled(
         "The cycle was stopped. Its document is kept in the archive; no change of the files was undone.",
     )

@@ -1,11 +1,14 @@
 //! The pause after five tries, and the end by a blocker that nothing can be done about (CY-10, CY-76 to CY-78).
 
-use serde_json::json;
 use seriatim_core::cycle::alert::Alert;
 use seriatim_core::cycle::archive::Suffix;
 use seriatim_core::cycle::block::Block;
 use seriatim_core::cycle::block::Mark;
 use seriatim_core::cycle::block::Role;
+use seriatim_core::cycle::choices::PauseChoice;
+use seriatim_core::cycle::facts::CycleEnd;
+use seriatim_core::cycle::facts::CycleFact;
+use seriatim_core::cycle::facts::Decision;
 
 use super::course::Course;
 use super::course::one_line;
@@ -35,22 +38,23 @@ impl Course<'_> {
         };
         self.append("Pause", &summary, block).await;
         let archive = self.archive(Suffix::Incomplete).await;
-        self.fact(json!({"fact": "paused", "cycle": self.number, "archive": archive}));
-        let answer = self.ask(people::paused(self.limits.insufficient, &self.blockers)).await;
-        match answer.choice.as_str() {
-            "guide" => {
+        self.fact(CycleFact::Paused { cycle: self.number, archive });
+        let (choice, answer) = self.ask(people::paused(self.limits.insufficient, &self.blockers)).await;
+        self.decided(Decision::Pause(choice), &answer);
+        match choice {
+            PauseChoice::Guide => {
                 let words = answer.text.unwrap_or_default();
                 self.append_human("Restart", &words, Role::Planner).await;
                 self.diagnostics = Some(format!("A person restarts the cycle: {words}"));
                 self.start_over();
                 After::Continue
             }
-            "new_goal" => {
+            PauseChoice::NewGoal => {
                 self.clear().await;
-                self.fact(json!({"fact": "cycle_ended", "cycle": self.number, "end": "incomplete"}));
+                self.fact(CycleFact::CycleEnded { cycle: self.number, end: CycleEnd::Incomplete });
                 self.begin_anew(answer.text.unwrap_or_default()).await
             }
-            _ => After::Over(self.stop(&answer.by).await),
+            PauseChoice::Stop => After::Over(self.stop(&answer.by).await),
         }
     }
 
@@ -92,7 +96,7 @@ impl Course<'_> {
         self.append("Failure", &body, block).await;
         let archive = self.archive(Suffix::Failed).await;
         self.clear().await;
-        self.fact(json!({"fact": "cycle_ended", "cycle": self.number, "end": "failed"}));
+        self.fact(CycleFact::CycleEnded { cycle: self.number, end: CycleEnd::Failed });
         let message =
             format!("The cycle failed: {} Its document is in {archive}.", people::sentence(blocker));
         ended(End::Failed, false, &message, outcome("FAIL", self, Some(&archive), None))

@@ -1,6 +1,17 @@
 //! What people are asked in a cycle: what, why, and what each answer leads to.
 
+use seriatim_core::choices::Choices;
 use seriatim_core::cycle::block::Role;
+use seriatim_core::cycle::choices::ApprovalChoice;
+use seriatim_core::cycle::choices::BlockedChoice;
+use seriatim_core::cycle::choices::ClarifyChoice;
+use seriatim_core::cycle::choices::ContextChoice;
+use seriatim_core::cycle::choices::GoalChoice;
+use seriatim_core::cycle::choices::OccupiedChoice;
+use seriatim_core::cycle::choices::PauseChoice;
+use seriatim_core::cycle::choices::PlanlessChoice;
+use seriatim_core::cycle::choices::RiskChoice;
+use seriatim_core::cycle::choices::UndeliveredChoice;
 use seriatim_core::cycle::plan::PlanStep;
 use seriatim_core::failure::Failure;
 use seriatim_core::question::Choice;
@@ -23,8 +34,19 @@ fn question(header: &str, what: String, why: &str, options: Vec<Choice>) -> Ques
     }
 }
 
+/// The options of a question: each one of its type, so that none is forgotten and none is made up.
+fn offer<C: Choices>(words: impl Fn(C) -> Choice) -> Vec<Choice> {
+    let option = |choice: &C| Choice { id: choice.id().to_owned(), ..words(*choice) };
+    C::ALL.iter().map(option).collect()
+}
+
+/// The words of an option; its id is that of its type.
+fn labelled(label: &str, description: &str) -> Choice {
+    Choice::new("", label, description)
+}
+
 fn stop() -> Choice {
-    Choice::new("stop", "Stop the cycle", "The document is kept in the archive; the files stay as they are.")
+    labelled("Stop the cycle", "The document is kept in the archive; the files stay as they are.")
 }
 
 pub(super) fn occupied() -> Question {
@@ -32,10 +54,10 @@ pub(super) fn occupied() -> Question {
         "A cycle is open",
         "The document of the cycle still holds an earlier one. Shall that be put into the archive as incomplete?".into(),
         "A new goal needs a clear document, and nothing that was written is thrown away.",
-        vec![
-            Choice::new("approve", "Yes, put it away", "It goes to the archive and a new cycle begins."),
-            Choice::new("cancel", "No, leave it", "Nothing is begun."),
-        ],
+        offer(|choice| match choice {
+            OccupiedChoice::Approve => labelled("Yes, put it away", "It goes to the archive and a new cycle begins."),
+            OccupiedChoice::Cancel => labelled("No, leave it", "Nothing is begun."),
+        }),
     )
 }
 
@@ -51,10 +73,10 @@ pub(super) fn goal(vague: Option<(&str, &[String])>, archived: usize) -> Questio
         "Goal",
         what,
         "Everything that follows is measured against it.",
-        vec![
-            Choice::new("provide_input", "I'll write it", "Your words become the goal.").with_text(),
-            Choice::new("cancel", "Not now", "The cycle is not begun."),
-        ],
+        offer(|choice| match choice {
+            GoalChoice::ProvideInput => labelled("I'll write it", "Your words become the goal.").with_text(),
+            GoalChoice::Cancel => labelled("Not now", "The cycle is not begun."),
+        }),
     );
     let mut lines = vec![
         "Helpful lines in the text:",
@@ -77,11 +99,13 @@ pub(super) fn clarify(questions: &[String]) -> Question {
         "Before the plan",
         format!("The Planner would like to know:\n{}", list.join("\n")),
         "A plan on a guess costs more than an answer.",
-        vec![
-            Choice::new("provide_input", "I'll answer", "Your words go into the next plan.").with_text(),
-            Choice::new("approve", "Use your judgement", "The plan is made with what is known."),
-            stop(),
-        ],
+        offer(|choice| match choice {
+            ClarifyChoice::ProvideInput => {
+                labelled("I'll answer", "Your words go into the next plan.").with_text()
+            }
+            ClarifyChoice::Approve => labelled("Use your judgement", "The plan is made with what is known."),
+            ClarifyChoice::Stop => stop(),
+        }),
     )
 }
 
@@ -90,11 +114,13 @@ pub(super) fn context(role: Role, need: &str) -> Question {
         "Context is missing",
         format!("The {} says what it lacks: {} Can you give it?", role.word(), sentence(need)),
         "It is better to ask than to guess.",
-        vec![
-            Choice::new("provide_input", "Here it is", "Your words go to that role alone.").with_text(),
-            Choice::new("approve", "There is none", "It has to go on without."),
-            stop(),
-        ],
+        offer(|choice| match choice {
+            ContextChoice::ProvideInput => {
+                labelled("Here it is", "Your words go to that role alone.").with_text()
+            }
+            ContextChoice::Approve => labelled("There is none", "It has to go on without."),
+            ContextChoice::Stop => stop(),
+        }),
     )
 }
 
@@ -110,11 +136,13 @@ pub(super) fn risky(step: &PlanStep, commands: &[String]) -> Question {
         "A risky step",
         format!("{what} Its risk is {}. May it be carried out?", step.risk.word()),
         "Once it is done it may not be possible to undo it.",
-        vec![
-            Choice::new("approve", "Yes, do it", "The step is carried out as planned."),
-            Choice::new("changes", "Plan it differently", "Say how; the Planner plans again.").with_text(),
-            stop(),
-        ],
+        offer(|choice| match choice {
+            RiskChoice::Approve => labelled("Yes, do it", "The step is carried out as planned."),
+            RiskChoice::Changes => {
+                labelled("Plan it differently", "Say how; the Planner plans again.").with_text()
+            }
+            RiskChoice::Stop => stop(),
+        }),
     );
     asked.details = words::step_text(step);
     asked
@@ -125,11 +153,13 @@ pub(super) fn blocked(why: &str) -> Question {
         "The work was held",
         format!("{} How should it go on?", sentence(why)),
         "This needs a person's word.",
-        vec![
-            Choice::new("approve", "Allow it", "The next plan may use it."),
-            Choice::new("changes", "Find another way", "Say which; the Planner plans again.").with_text(),
-            stop(),
-        ],
+        offer(|choice| match choice {
+            BlockedChoice::Approve => labelled("Allow it", "The next plan may use it."),
+            BlockedChoice::Changes => {
+                labelled("Find another way", "Say which; the Planner plans again.").with_text()
+            }
+            BlockedChoice::Stop => stop(),
+        }),
     )
 }
 
@@ -139,17 +169,21 @@ pub(super) fn approval(step: &PlanStep, work: &Done, judged: &Judged) -> Questio
         "Approval",
         format!("\"{}\" is done and all checks are green. What shall happen with it?", step.title),
         "Nothing is committed, merged or pushed without your word, and your word is for exactly this change.",
-        vec![
-            Choice::new("commit", "Commit", "The change is committed, and pushed where there is a remote."),
-            Choice::new("merge", "Merge", "The change is committed on a branch of its own and merged."),
-            Choice::new(
-                "squash",
-                "Squash",
-                "The change becomes one commit on the branch the cycle was started from.",
-            ),
-            Choice::new("changes", "Request changes", "Say which; the Planner plans again.").with_text(),
-            stop(),
-        ],
+        offer(|choice| match choice {
+            ApprovalChoice::Commit => {
+                labelled("Commit", "The change is committed, and pushed where there is a remote.")
+            }
+            ApprovalChoice::Merge => {
+                labelled("Merge", "The change is committed on a branch of its own and merged.")
+            }
+            ApprovalChoice::Squash => {
+                labelled("Squash", "The change becomes one commit on the branch the cycle was started from.")
+            }
+            ApprovalChoice::Changes => {
+                labelled("Request changes", "Say which; the Planner plans again.").with_text()
+            }
+            ApprovalChoice::Stop => stop(),
+        }),
     );
     let mut lines: Vec<String> =
         judged.evidence.iter().map(|e| format!("{}: {}", e.name, first_line(&e.words))).collect();
@@ -165,11 +199,13 @@ pub(super) fn not_delivered(failure: &Failure) -> Question {
         "Not committed",
         "The change could not be brought home. How should it go on?".into(),
         "The approval still holds for this very change.",
-        vec![
-            Choice::new("retry", "Try again", "The same change is tried again."),
-            Choice::new("changes", "Back to the Planner", "What went wrong goes into the next plan."),
-            stop(),
-        ],
+        offer(|choice| match choice {
+            UndeliveredChoice::Retry => labelled("Try again", "The same change is tried again."),
+            UndeliveredChoice::Changes => {
+                labelled("Back to the Planner", "What went wrong goes into the next plan.")
+            }
+            UndeliveredChoice::Stop => stop(),
+        }),
     );
     asked.details = failure.message.clone();
     asked
@@ -180,17 +216,16 @@ pub(super) fn paused(tries: u32, blockers: &[String]) -> Question {
         "Paused",
         format!("It was tried {tries} times in a row without success. How should it go on?"),
         "More of the same would not help; a person sees what the roles do not.",
-        vec![
-            Choice::new("guide", "Restart with instructions", "The Planner goes on with your words.")
-                .with_text(),
-            Choice::new(
-                "new_goal",
-                "Define a new goal",
-                "This cycle is kept as incomplete and another begins.",
-            )
-            .with_text(),
-            stop(),
-        ],
+        offer(|choice| match choice {
+            PauseChoice::Guide => {
+                labelled("Restart with instructions", "The Planner goes on with your words.").with_text()
+            }
+            PauseChoice::NewGoal => {
+                labelled("Define a new goal", "This cycle is kept as incomplete and another begins.")
+                    .with_text()
+            }
+            PauseChoice::Stop => stop(),
+        }),
     );
     asked.tried = blockers.iter().map(|b| first_line(b)).collect();
     asked
@@ -201,10 +236,12 @@ pub(super) fn trouble(what: &str, why: &str) -> Question {
         "No usable plan",
         format!("{what} could not be used even after corrections: {} How should it go on?", sentence(why)),
         "Without a plan nothing can be done.",
-        vec![
-            Choice::new("retry", "Try again", "The Planner tries again; what you write is passed on."),
-            stop(),
-        ],
+        offer(|choice| match choice {
+            PlanlessChoice::Retry => {
+                labelled("Try again", "The Planner tries again; what you write is passed on.")
+            }
+            PlanlessChoice::Stop => stop(),
+        }),
     )
 }
 

@@ -7,6 +7,12 @@ use seriatim_core::cycle::alert::Alert;
 use seriatim_core::cycle::block::Block;
 use seriatim_core::cycle::block::Mark;
 use seriatim_core::cycle::block::Role;
+use seriatim_core::cycle::choices::ClarifyChoice;
+use seriatim_core::cycle::choices::ContextChoice;
+use seriatim_core::cycle::choices::PlanlessChoice;
+use seriatim_core::cycle::choices::RiskChoice;
+use seriatim_core::cycle::facts::CycleFact;
+use seriatim_core::cycle::facts::Decision;
 use seriatim_core::cycle::forbidden;
 use seriatim_core::cycle::plan;
 use seriatim_core::cycle::plan::PlanStep;
@@ -53,21 +59,28 @@ impl Course<'_> {
                 Err(why) => return self.planner_trouble(&why).await,
             };
             match plan::read(&report.outputs) {
-                Err(problems) => feedback = problems,
+                Err(problems) => feedback = self.reject_plan(problems),
                 Ok(Planned::Questions(questions)) => return self.clarify(&questions).await,
                 Ok(Planned::ContextRequest(need)) => {
                     let stopped = self.give_context(Role::Planner, &need).await;
                     return stopped.map_or(Planning::Again, Planning::Over);
                 }
                 Ok(Planned::Step(step)) => {
-                    feedback = self.faults(&step).await;
-                    if feedback.is_empty() {
+                    let faults = self.faults(&step).await;
+                    if faults.is_empty() {
                         return self.permit(step).await;
                     }
+                    feedback = self.reject_plan(faults);
                 }
             }
         }
         self.planner_trouble(&feedback.join("; ")).await
+    }
+
+    /// Puts on record why a plan cannot be used, and gives the reasons back as feedback.
+    fn reject_plan(&self, why: Vec<String>) -> Vec<String> {
+        self.fact(CycleFact::PlanRejected { cycle: self.number, why: why.clone() });
+        why
     }
 
     /// What is wrong with a step: too large, without criteria or risk, or citing what is not there.
@@ -80,26 +93,31 @@ impl Course<'_> {
 
     /// A plan that cannot be used after its corrections is for a person.
     async fn planner_trouble(&mut self, why: &str) -> Planning {
-        let answer = self.ask(people::trouble("The plan", why)).await;
-        match answer.choice.as_str() {
-            "retry" => {
+        let (choice, answer) = self.ask(people::trouble("The plan", why)).await;
+        self.decided(Decision::Planless(choice), &answer);
+        match choice {
+            PlanlessChoice::Retry => {
                 self.add_words(answer.text);
                 Planning::Again
             }
-            _ => Planning::Over(self.stop(&answer.by).await),
+            PlanlessChoice::Stop => Planning::Over(self.stop(&answer.by).await),
         }
     }
 
     /// The Planner wants to know more before it plans (CY-03, CY-31).
     async fn clarify(&mut self, questions: &[String]) -> Planning {
         let list: Vec<String> = questions.iter().map(|q| format!("- {q}")).collect();
+        self.fact(CycleFact::PlannerAsked { cycle: self.number, questions: questions.to_vec() });
         let block = self.planner_block("Questions about the goal", Role::Human, None);
         self.append("Questions of the Planner", &list.join("\n"), block).await;
-        let answer = self.ask(people::clarify(questions)).await;
-        if answer.choice == "stop" {
-            return Planning::Over(self.stop(&answer.by).await);
-        }
-        let words = answer.text.unwrap_or_else(|| "No further word; use your judgement.".to_owned());
+        let (choice, answer) = self.ask(people::clarify(questions)).await;
+        self.decided(Decision::Clarify(choice), &answer);
+        let words = match choice {
+            ClarifyChoice::ProvideInput | ClarifyChoice::Approve => {
+                answer.text.unwrap_or_else(|| "No further word; use your judgement.".to_owned())
+            }
+            ClarifyChoice::Stop => return Planning::Over(self.stop(&answer.by).await),
+        };
         self.talk.push((questions.join(" "), words.clone()));
         self.append_human("Answers", &words, Role::Planner).await;
         Planning::Again
@@ -108,14 +126,17 @@ impl Course<'_> {
     /// A role says what it lacks; what the person gives is for that role's next brief alone (CY-22).
     /// The end of the cycle, when the person stops it instead.
     async fn give_context(&mut self, role: Role, need: &str) -> Option<Ended> {
-        let answer = self.ask(people::context(role, need)).await;
-        if answer.choice == "stop" {
-            return Some(self.stop(&answer.by).await);
-        }
-        let given = answer.text.unwrap_or_else(|| "There is none; go on without it.".to_owned());
+        let (choice, answer) = self.ask(people::context(role, need)).await;
+        self.decided(Decision::Context(choice), &answer);
+        let given = match choice {
+            ContextChoice::ProvideInput | ContextChoice::Approve => {
+                answer.text.unwrap_or_else(|| "There is none; go on without it.".to_owned())
+            }
+            ContextChoice::Stop => return Some(self.stop(&answer.by).await),
+        };
         self.append_human("Context Pack", &format!("Wanted: {need}\n\nGiven: {given}"), role).await;
         self.packs.entry(role).or_default().push(format!("{need}\n{given}"));
-        self.fact(json!({"fact": "context_pack", "role": role.word(), "need": need}));
+        self.fact(CycleFact::ContextPack { role, need: need.to_owned() });
         None
     }
 
@@ -137,6 +158,7 @@ impl Course<'_> {
 
     /// Forbidden commands and high risk need a person's word before the Actor begins (CY-41, CY-71, CY-84).
     async fn permit(&mut self, step: PlanStep) -> Planning {
+        self.record_plan(&step);
         let block = self.planner_block(&step.title, Role::Actor, Some(&step));
         self.append("Plan", &words::step_text(&step), block).await;
         self.plans += 1;
@@ -153,25 +175,41 @@ impl Course<'_> {
             return Planning::Step(step);
         }
         let commands: Vec<String> = hits.iter().map(|h| h.text.clone()).collect();
-        let answer = self.ask(people::risky(&step, &commands)).await;
-        self.fact(
-            json!({"fact": "risk_decided", "choice": answer.choice, "by": answer.by, "step": step.title}),
-        );
-        match answer.choice.as_str() {
-            "approve" => {
+        let (choice, answer) = self.ask(people::risky(&step, &commands)).await;
+        self.fact(CycleFact::RiskDecided {
+            cycle: self.number,
+            choice,
+            by: answer.by.clone(),
+            step: step.title.clone(),
+            words: answer.text.clone().unwrap_or_default(),
+        });
+        match choice {
+            RiskChoice::Approve => {
                 self.approved_commands.extend(commands);
                 self.append_human("Approval of a risk", &format!("Approved by {}.", answer.by), Role::Actor)
                     .await;
                 Planning::Step(step)
             }
-            "changes" => {
+            RiskChoice::Changes => {
                 let words = answer.text.unwrap_or_default();
                 self.append_human("A risk was refused", &words, Role::Planner).await;
                 self.diagnostics = Some(format!("A person refused this step: {words}"));
                 Planning::Again
             }
-            _ => Planning::Over(self.stop(&answer.by).await),
+            RiskChoice::Stop => Planning::Over(self.stop(&answer.by).await),
         }
+    }
+
+    fn record_plan(&self, step: &PlanStep) {
+        self.fact(CycleFact::PlanMade {
+            cycle: self.number,
+            title: step.title.clone(),
+            risk: step.risk,
+            files: step.files.clone(),
+            creates: step.creates.clone(),
+            lines: step.loc,
+            success_criteria: step.success_criteria.clone(),
+        });
     }
 
     fn planner_block(&self, summary: &str, next: Role, step: Option<&PlanStep>) -> Block {
@@ -225,7 +263,9 @@ impl Course<'_> {
         // The Actor has the step and nothing else (CY-14).
         let inputs = match role {
             Role::Actor => json!({"cycle": self.number}),
-            _ => json!({"goal": self.goal.text, "cycle": self.number}),
+            Role::Human | Role::Planner | Role::Judge => {
+                json!({"goal": self.goal.text, "cycle": self.number})
+            }
         };
         let minutes = self.rules.minutes(role).map(|minutes| u64::from(minutes) * 60_000);
         let patterns = self.limits.forbidden.clone();

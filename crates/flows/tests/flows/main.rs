@@ -1,8 +1,6 @@
 //! The coroutine and its mailbox, driven by hand.
 
 #[cfg(test)]
-mod cycle;
-#[cfg(test)]
 mod par;
 #[cfg(test)]
 mod replay;

@@ -40,6 +40,9 @@ mod rehearsing;
 #[cfg(test)]
 mod returning;
 #[cfg(test)]
+#[path = "../support/stage.rs"]
+mod stage;
+#[cfg(test)]
 mod story;
 #[cfg(test)]
 mod timing;

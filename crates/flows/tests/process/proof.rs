@@ -11,23 +11,14 @@ use seriatim_core::kind::Kind;
 use seriatim_core::plain;
 use seriatim_core::plain::Words;
 use seriatim_core::process::log;
-use seriatim_flows::Known;
-use seriatim_flows::Past;
-use seriatim_flows::Run;
-use seriatim_flows::Turn;
-use seriatim_flows::registry::Flow;
 
 use crate::build;
 use crate::story::Story;
 
-/// `again` is what is needed to run it once more over its own past.
-pub(crate) fn prove(story: &Story, again: Option<(&Flow, Value)>) {
+pub(crate) fn prove(story: &Story) {
     plain_words(story);
     valid_files(story);
     whole_audit(story);
-    if let Some((flow, input)) = again {
-        same_again(story, flow, input);
-    }
 }
 
 /// PX-04 to PX-06, PX-148, E-21: every text that a person meets is free of ids, field names and numbers of rules, and
@@ -128,17 +119,4 @@ fn whole_audit(story: &Story) {
             ["timestamp", "type", "from_step", "to_step", "reason", "severity", "iteration", "fix_step_used"];
         assert_eq!(keys, all);
     }
-}
-
-/// Over its own past the flow makes the same requests and comes to the same end.
-fn same_again(story: &Story, flow: &Flow, input: Value) {
-    let known = story.seen.calls.iter().map(|call| {
-        let known = match story.seen.outcomes.get(&call.key) {
-            Some(body) => Known::Done(body.clone()),
-            None => Known::Fact,
-        };
-        (call.key.clone(), (call.hash, known))
-    });
-    let mut run = Run::new(Past(known.collect()), |cx| (flow.start)(cx, input));
-    assert_eq!(run.turn(), Turn::Done(vec![], story.ended.clone()));
 }

@@ -4,7 +4,6 @@
 use std::collections::BTreeMap;
 use std::collections::VecDeque;
 
-use serde::Serialize;
 use serde_json::Map;
 use serde_json::Value;
 use serde_json::json;
@@ -21,13 +20,9 @@ use seriatim_core::report::Report;
 use seriatim_core::report::Status;
 use seriatim_core::time::Utc;
 use seriatim_flows::Call;
-use seriatim_flows::Past;
 use seriatim_flows::Request;
-use seriatim_flows::Run;
-use seriatim_flows::Turn;
 use seriatim_flows::process::Start;
 use seriatim_flows::registry;
-use seriatim_flows::registry::Ended;
 use seriatim_flows::request::Assignment;
 use seriatim_flows::request::Computed;
 use seriatim_flows::request::Done;
@@ -40,6 +35,8 @@ use seriatim_flows::request::WOULD_WRITE;
 
 use crate::build;
 use crate::proof;
+use crate::stage;
+use crate::stage::body;
 use crate::story::Story;
 
 /// What lies outside the run and may change while it goes on.
@@ -101,6 +98,7 @@ pub(crate) struct World {
     suspensions: VecDeque<Happening>,
     /// Somebody cancels the run when this is asked, or when this step is under way.
     cancel_at: Option<String>,
+    projector: Box<dyn projection::Projector>,
     seen: Seen,
 }
 
@@ -108,7 +106,6 @@ pub(crate) struct World {
 #[derive(Default)]
 pub(crate) struct Seen {
     pub(crate) calls: Vec<Call>,
-    pub(crate) outcomes: BTreeMap<String, Vec<u8>>,
     pub(crate) questions: Vec<(Question, String)>,
     pub(crate) agents: Vec<Assignment>,
     pub(crate) waits: u32,
@@ -135,6 +132,7 @@ impl World {
             conditions: BTreeMap::new(),
             suspensions: VecDeque::new(),
             cancel_at: None,
+            projector: Box::new(projection::NoFiles),
             seen: Seen::default(),
         }
     }
@@ -260,49 +258,25 @@ impl World {
     /// Runs it to its end, and proves what holds for every run.
     pub(crate) fn run(mut self) -> Story {
         self.lay_out();
-        let flow = registry::newest("process").unwrap();
         let input = serde_json::to_value(&self.start).unwrap();
-        let mut projector = (flow.projector)(&input);
-        let mut run = Run::new(Past::default(), |cx| (flow.start)(cx, input.clone()));
-        let (mut ended, mut whole) = (self.drive(&mut run, projector.as_mut()), true);
-        if ended.is_none() {
-            let past = std::mem::take(&mut self.seen.calls);
-            let mut epilogue =
-                Run::below("cancel", Past::default(), |cx| (flow.cancelled)(cx, input.clone()));
-            ended = self.drive(&mut epilogue, projector.as_mut());
-            self.seen.calls.splice(0..0, past);
-            whole = false;
-        }
-        let story = Story::new(ended.unwrap(), self.seen, self.outside.files);
-        proof::prove(&story, whole.then_some((flow, input)));
+        self.projector = (registry::newest("process").unwrap().projector)(&input);
+        let played = stage::play("process", &input, &mut self);
+        let chosen = |(question, answer): (Question, Option<Answer>)| {
+            (question, answer.map(|answer| answer.choice).unwrap_or_default())
+        };
+        self.seen.questions = played.questions().into_iter().map(chosen).collect();
+        self.seen.calls = played.calls;
+        let story = Story::new(played.ended, self.seen, self.outside.files);
+        proof::prove(&story);
         story
     }
+}
 
-    /// Turn by turn until the flow ends, or until somebody cancels it.
-    fn drive(&mut self, run: &mut Run<Ended>, projector: &mut dyn projection::Projector) -> Option<Ended> {
-        loop {
-            let (calls, ended) = match run.turn() {
-                Turn::Done(calls, ended) => (calls, Some(ended)),
-                Turn::Waits(calls) => (calls, None),
-                Turn::Halted(halt) => panic!("halted: {halt}"),
-            };
-            for call in &calls {
-                if let Request::Record { fact } = &call.request {
-                    projector.apply(&projection::Fact { at: self.outside.now, data: fact.clone() });
-                }
-            }
-            for image in projector.changed() {
-                self.outside.files.insert(image.path, image.text);
-            }
-            self.seen.calls.extend(calls.iter().cloned());
-            for call in calls.iter().filter(|call| !call.request.is_fact()) {
-                let outcome = self.perform(&call.request)?;
-                self.seen.outcomes.insert(call.key.clone(), outcome.clone());
-                run.put(&call.key, outcome);
-            }
-            if ended.is_some() {
-                return ended;
-            }
+impl stage::World for World {
+    fn witness(&mut self, fact: &Value) {
+        self.projector.apply(&projection::Fact { at: self.outside.now, data: fact.clone() });
+        for image in self.projector.changed() {
+            self.outside.files.insert(image.path, image.text);
         }
     }
 
@@ -345,7 +319,9 @@ impl World {
             other => panic!("a process makes no request `{}`", other.name()),
         })
     }
+}
 
+impl World {
     /// The report is read as the engine reads it, so that no test can report what no agent could.
     fn attempt(&mut self, assignment: &Assignment) -> Done<Report> {
         self.seen.agents.push(assignment.clone());
@@ -397,7 +373,6 @@ impl World {
     fn ask(&mut self, question: &Question) -> Option<Answer> {
         let asked = format!("{}\n{}", question.header, question.question);
         if self.cancel_at.as_ref().is_some_and(|at| asked.contains(at)) {
-            self.seen.questions.push((question.clone(), String::new()));
             return None;
         }
         let word = self.people.iter().position(|w| asked.contains(&w.about)).map(|i| self.people.remove(i));
@@ -411,7 +386,6 @@ impl World {
         };
         let chosen = question.choose(&choice, text.as_deref());
         let choice = chosen.unwrap_or_else(|e| panic!("{e}\n{asked}")).id.clone();
-        self.seen.questions.push((question.clone(), choice.clone()));
         Some(Answer { choice, text, by: "ada".into(), digest: question.digest() })
     }
 
@@ -451,8 +425,4 @@ impl World {
         }
         ids
     }
-}
-
-fn body(outcome: &impl Serialize) -> Vec<u8> {
-    serde_json::to_vec(outcome).unwrap()
 }

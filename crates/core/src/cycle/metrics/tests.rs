@@ -1,6 +1,8 @@
 //! Tests of the metrics.
 
 use super::*;
+use crate::projection::Fact;
+use crate::time::Utc;
 
 fn cycle(number: u32, iterations: u32, passes: u32, insufficients: u32, end: End) -> CycleSummary {
     CycleSummary { number, iterations, passes, insufficients, paused: false, end, approval_latency_ms: None }
@@ -75,4 +77,32 @@ fn the_chart_is_the_same_each_time_and_well_formed() {
     assert_eq!(svg.matches("<text").count(), 10);
     assert_eq!(svg.matches("<line").count(), 3);
     assert!(svg.contains("width=\"67\""), "{svg}");
+}
+
+#[test]
+fn the_facts_of_a_run_are_folded_into_its_cycles() {
+    let facts: Vec<Fact> = [
+        json!({"fact": "judged", "cycle": 9, "pass": true, "evidence": []}),
+        json!({"fact": "cycle_began", "cycle": 1, "project": "work"}),
+        json!({"fact": "judged", "cycle": 1, "pass": false, "evidence": []}),
+        json!({"fact": "paused", "cycle": 1, "archive": "a.md"}),
+        json!({"fact": "alert", "alert": "5-Loop Pause", "why": "Too often.", "cycle": 1}),
+        json!({"fact": "cycle_ended", "cycle": 1, "end": "incomplete"}),
+        json!({"fact": "cycle_began", "cycle": 2, "project": "work"}),
+        json!({"fact": "judged", "cycle": 2, "pass": true, "evidence": []}),
+        json!({"fact": "approval", "cycle": 2, "choice": "commit", "by": "ada", "tree": "t", "latency_ms": 5}),
+        json!({"fact": "cycle_ended", "cycle": 2, "end": "completed"}),
+        json!({"fact": "attempt_failed", "step": "judge"}),
+    ]
+    .map(|data| Fact { at: Utc(0), data })
+    .into();
+    let found = fold_run(&facts);
+    assert_eq!(
+        found.cycles,
+        [
+            CycleSummary { paused: true, ..cycle(1, 1, 0, 1, End::Incomplete) },
+            CycleSummary { approval_latency_ms: Some(5), ..cycle(2, 1, 1, 0, End::Completed) },
+        ]
+    );
+    assert_eq!(found.alerts, ["5-Loop Pause: Too often."]);
 }
