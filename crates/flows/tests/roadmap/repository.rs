@@ -44,7 +44,7 @@ pub(crate) struct Repository {
     pub(crate) remote: Option<String>,
     pub(crate) pushes: u32,
     /// What goes wrong, one entry for each call of that name.
-    pub(crate) troubles: BTreeMap<&'static str, VecDeque<Failure>>,
+    pub(crate) troubles: BTreeMap<&'static str, VecDeque<Option<Failure>>>,
 }
 
 fn hash_of(files: &Files) -> String {
@@ -144,7 +144,7 @@ impl Repository {
             GitCall::Push => "push",
             GitCall::Deliver(_) => panic!("a roadmap delivers nothing"),
         };
-        if let Some(failure) = self.troubles.get_mut(name).and_then(VecDeque::pop_front) {
+        if let Some(failure) = self.troubles.get_mut(name).and_then(VecDeque::pop_front).flatten() {
             return Reply::of(&Done::<()>::Err(failure));
         }
         match call {

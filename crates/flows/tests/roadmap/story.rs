@@ -27,6 +27,13 @@ impl Story {
         story
     }
 
+    /// Another run in the same project.
+    pub(crate) fn again(self) -> World {
+        let mut world = self.played.world;
+        world.forget();
+        world
+    }
+
     pub(crate) fn world(&self) -> &World {
         &self.played.world
     }

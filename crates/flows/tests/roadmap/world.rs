@@ -15,11 +15,21 @@ use seriatim_core::question::Question;
 use seriatim_core::report;
 use seriatim_core::report::Demand;
 use seriatim_core::report::Report;
+use seriatim_core::roadmap::Outcome;
+use seriatim_core::roadmap::Schema;
+use seriatim_core::roadmap::StepState;
+use seriatim_core::roadmap::change;
+use seriatim_core::roadmap::change::Act;
+use seriatim_core::roadmap::change::Change;
+use seriatim_core::roadmap::document;
+use seriatim_core::roadmap::document::Record;
+use seriatim_core::roadmap::store::StateFile;
 use seriatim_core::time::Utc;
 use seriatim_flows::Request;
 use seriatim_flows::request::Assignment;
 use seriatim_flows::request::Command;
 use seriatim_flows::request::Done;
+use seriatim_flows::request::GitCall;
 use seriatim_flows::request::Ran;
 use seriatim_flows::request::Text;
 use seriatim_flows::request::WriteFile;
@@ -67,7 +77,7 @@ pub(crate) struct World {
     agents: VecDeque<Line>,
     people: Vec<Word>,
     gates: VecDeque<(String, Done<Ran>)>,
-    /// A person cancels the run when this agent is called (`01-01 GREEN`), or this is asked.
+    /// A person cancels the run when this agent is called (`01-01 GREEN`), this is asked, or this is committed.
     cancel_at: Option<String>,
     pub(crate) called: Vec<Assignment>,
     pub(crate) answered: Vec<String>,
@@ -233,7 +243,24 @@ impl World {
     /// The next time git is asked for this, it fails.
     pub(crate) fn git_fails(mut self, call: &'static str, message: &str) -> World {
         let failure = Failure::new(Class::Contract, message);
-        self.repository.troubles.entry(call).or_default().push_back(failure);
+        self.repository.troubles.entry(call).or_default().push_back(Some(failure));
+        self
+    }
+
+    /// The next call of this name succeeds; those that are told to fail come after it.
+    pub(crate) fn git_succeeds(mut self, call: &'static str) -> World {
+        self.repository.troubles.entry(call).or_default().push_back(None);
+        self
+    }
+
+    /// Changes a step in the state file, as another process does.
+    pub(crate) fn edit_state(
+        mut self,
+        id: &str,
+        edit: impl FnOnce(StepState, &Schema, Utc) -> StepState,
+    ) -> World {
+        let now = self.now;
+        edit_state(self.repository.files(""), id, now, edit);
         self
     }
 
@@ -242,10 +269,29 @@ impl World {
         self
     }
 
+    /// Runs it until the place where it would be cancelled, as if the engine were killed there.
+    pub(crate) fn killed_at(self, place: &str) -> World {
+        let mut world = self.cancelled_at(place).stage().play_until_killed();
+        world.forget();
+        world
+    }
+
+    /// Forgets what was seen of a run, so that another one can follow in the same project.
+    pub(crate) fn forget(&mut self) {
+        self.cancel_at = None;
+        self.called.clear();
+        self.answered.clear();
+        self.book.saves.clear();
+    }
+
     /// Runs it to its end.
     pub(crate) fn run(self) -> Story {
+        Story::new(self.stage().play())
+    }
+
+    fn stage(self) -> Stage<World> {
         let input = serde_json::to_value(&self.start).unwrap();
-        let stage = Stage::new("roadmap", &input, self)
+        Stage::new("roadmap", &input, self)
             .on("now", |world, _| {
                 world.now = world.now.plus_ms(1000);
                 Reply::of(&world.now)
@@ -265,7 +311,12 @@ impl World {
             })
             .on("git", |world, request| {
                 let Request::Git(call) = request else { panic!("no call of git") };
-                world.repository.answer(call)
+                match call {
+                    GitCall::Commit(made) if world.cancel_at.as_deref() == made.message.lines().next() => {
+                        Reply::Cancel
+                    }
+                    call => world.repository.answer(call),
+                }
             })
             .on(state::KIND, |world, request| world.book.answer(world.repository.files(""), request))
             .on("exec", |world, request| {
@@ -281,8 +332,7 @@ impl World {
                 world.ask(question)
             })
             .on("snapshot", |_, _| Reply::of(&Done::Ok("snapshot-1".to_owned())))
-            .on("restore", |_, _| Reply::of(&Done::Ok("snapshot-2".to_owned())));
-        Story::new(stage.play())
+            .on("restore", |_, _| Reply::of(&Done::Ok("snapshot-2".to_owned())))
     }
 
     fn read(&mut self, path: &str) -> Done<Text> {
@@ -353,6 +403,34 @@ impl World {
         let choice = question.choose(&word.choice, word.text.as_deref()).unwrap().id.clone();
         self.answered.push(format!("{}: {choice}", question.header));
         Reply::of(&Answer { choice, text: word.text, by: "ada".to_owned(), digest: question.digest() })
+    }
+}
+
+/// Writes a step as an edit leaves it into the state file.
+pub(crate) fn edit_state(
+    files: &mut Files,
+    id: &str,
+    now: Utc,
+    edit: impl FnOnce(StepState, &Schema, Utc) -> StepState,
+) {
+    let text = files.get(STATUS).cloned();
+    let text = text.unwrap_or_else(|| document::new_for(STATUS, "calc", id, now));
+    let file = StateFile::read(STATUS, &text, &[]).unwrap();
+    let schema = Schema::detect(["RED", "GREEN", "COMMIT"]).unwrap();
+    let after = edit(file.step(STATUS, "calc", id, schema), schema, now);
+    files.insert(STATUS.to_owned(), file.write(&after, &Record::default(), now).unwrap());
+}
+
+/// Reports phases as an agent does that is called once for the whole step.
+pub(crate) fn report_phases(files: &mut Files, id: &str, phases: &[&str]) {
+    let now = Utc::parse("2026-01-18T16:00:00Z").unwrap();
+    for phase in phases {
+        edit_state(files, id, now, |state, schema, now| {
+            let start = Change::new(Act::Start, phase);
+            let (state, _) = change::change(&state, schema, &start, now).unwrap();
+            let done = Change { outcome: Some(Outcome::Pass), ..Change::new(Act::Done, phase) };
+            change::change(&state, schema, &done, now).unwrap().0
+        });
     }
 }
 

@@ -94,6 +94,14 @@ impl<W> Stage<W> {
         Played { world: self.world, ended, calls }
     }
 
+    /// Plays the run until a hand cancels it, as if the engine were killed there; nothing follows.
+    pub(crate) fn play_until_killed(mut self) -> W {
+        let (flow, input) = (self.flow, self.input.clone());
+        let acts = self.drive(Run::new(Past::default(), |cx| (flow.start)(cx, input.clone())));
+        assert!(acts.ended.is_none(), "the run came to its end");
+        self.world
+    }
+
     fn drive(&mut self, mut run: Run<Ended>) -> Acts {
         let mut acts = Acts::default();
         loop {
