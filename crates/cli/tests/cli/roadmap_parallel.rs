@@ -1,4 +1,4 @@
-//! Steps side by side: each in a working tree of its own, brought home in the order of the roadmap.
+//! Steps side by side: each in a working tree of its own, merged in the order of the roadmap.
 
 use std::collections::BTreeSet;
 
@@ -105,7 +105,7 @@ fn conflicting() -> Project {
     project.agent(r#"usual; [ $SERIATIM_PHASE != GREEN ] || echo "ALL = ['$word']" >src/list.py; finish"#);
     let asked = project.all(&["--parallel", "2"]).exits(3).asked();
     assert!(asked.contains("Step 01-02: conflict"), "{asked}");
-    let words = "Step 01-02 and work that came home before it changed the same places: src/list.py.";
+    let words = "Step 01-02 and merged changes touch the same places: src/list.py.";
     assert!(asked.contains(words), "{asked}");
     assert!(
         asked.contains(

@@ -10,6 +10,7 @@ pub mod checklist;
 pub mod command;
 pub mod document;
 pub mod extract;
+pub mod facts;
 pub mod log;
 pub mod machines;
 pub mod migrate;
@@ -23,6 +24,7 @@ mod source;
 pub mod state;
 pub mod store;
 pub mod verdict;
+pub mod view;
 
 pub use document::Document;
 pub use phases::Schema;

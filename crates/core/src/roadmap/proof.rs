@@ -6,6 +6,7 @@
 mod cheating;
 mod gate;
 mod quality;
+mod rule;
 mod scenario;
 mod skeleton;
 mod sort;
@@ -31,6 +32,7 @@ pub use quality::is_quick;
 pub use quality::post_refactor_list;
 pub use quality::review_findings;
 pub use quality::review_objections;
+pub use rule::Rule;
 pub use scenario::one_scenario;
 pub use skeleton::walking_skeleton;
 pub use sort::Sort;
@@ -39,8 +41,8 @@ pub use sort::fallback;
 /// One reason why a phase is not over.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Objection {
-    /// A short word for the rule: `red-is-green`, `skip-marker`.
-    pub rule: &'static str,
+    /// The rule that says so.
+    pub rule: Rule,
     /// Plain words that an agent can act on.
     pub message: String,
     /// The part of a gate's output that shows it; empty where no gate was run for it.
@@ -48,7 +50,7 @@ pub struct Objection {
 }
 
 impl Objection {
-    fn new(rule: &'static str, message: impl Into<String>) -> Objection {
+    fn new(rule: Rule, message: impl Into<String>) -> Objection {
         Objection { rule, message: message.into(), output: String::new() }
     }
 

@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::collections::BTreeSet;
 
 use serde_json::Map;
-use serde_json::json;
 use seriatim_core::evidence::scenarios;
 use seriatim_core::guard::scope::Allowed;
 use seriatim_core::roadmap::audit::Happening;
@@ -14,15 +13,23 @@ use seriatim_core::roadmap::change::By;
 use seriatim_core::roadmap::change::Change;
 use seriatim_core::roadmap::command::Message;
 use seriatim_core::roadmap::extract::Context;
+use seriatim_core::roadmap::facts::Matter;
+use seriatim_core::roadmap::facts::OwnTree;
+use seriatim_core::roadmap::facts::PresetSkip;
+use seriatim_core::roadmap::facts::ReopenCause;
+use seriatim_core::roadmap::facts::RoadmapFact;
+use seriatim_core::roadmap::facts::StepResult;
 use seriatim_core::roadmap::phases::Schema;
 use seriatim_core::roadmap::plan::Step;
 use seriatim_core::roadmap::result;
+use seriatim_core::roadmap::state::PhaseRecord;
 use seriatim_core::roadmap::state::PhaseStatus;
 use seriatim_core::roadmap::state::StepStatus;
 use seriatim_core::roadmap::verdict;
 use seriatim_core::time::Utc;
 
 use super::people;
+use super::people::OverlapChoice;
 use super::project::Project;
 use super::work::Memory;
 use super::work::Place;
@@ -55,7 +62,10 @@ pub(super) async fn open<'p>(
     if state.status == StepStatus::Done {
         let message = format!("Step {} is done already; there is nothing to do.", step.id);
         let files = file.files_modified(&step.id).unwrap_or_default();
-        return Err(StepEnd::Already(Told { files, ..Told::new(&step.id, "DONE", message) }));
+        return Err(StepEnd::Already(Told {
+            files,
+            ..Told::new(&step.id, StepResult::AlreadyDone, message)
+        }));
     }
     let done = project.done(cx).await.map_err(|findings| unreadable(step, &path, &findings))?;
     if let Some(message) = keeps_from(project, step, &schema, &done) {
@@ -65,10 +75,9 @@ pub(super) async fn open<'p>(
     let own = own_files(&project.start.project);
     let allowed = Allowed::new(declared.as_deref(), true, Some(&path), &own)
         .map_err(|problems| bad_scope(step, problems.iter().map(ToString::to_string).collect()))?;
-    project.announce(cx, step, &schema);
     let began = cx.now().await;
     let memory = cx.recall(&path, &step.id).await;
-    let memory: Memory = serde_json::from_value(memory).unwrap_or_default();
+    let memory = Memory::read(memory).map_err(|error| unreadable_memory(step, &error))?;
     Ok(Work {
         project,
         step,
@@ -103,7 +112,7 @@ pub(super) async fn open<'p>(
 
 fn blocked(step: &Step, message: &Message) -> StepEnd {
     let outcome = message.blocked().unwrap_or_default();
-    let mut told = Told::new(&step.id, "BLOCKED", format!("{message}."));
+    let mut told = Told::new(&step.id, StepResult::Blocked, format!("{message}."));
     told.outcome.extend(outcome.as_object().cloned().unwrap_or_default());
     StepEnd::Blocked(told)
 }
@@ -138,12 +147,20 @@ fn own_files(project: &str) -> Vec<String> {
 fn unreadable(step: &Step, path: &str, findings: &[seriatim_core::finding::Finding]) -> StepEnd {
     let first = findings.first().map(|f| format!("line {}: {}", f.place.line, f.message)).unwrap_or_default();
     let message = format!("{path} cannot be read: {first}. Nothing was begun.");
-    StepEnd::Blocked(Told::new(&step.id, "BLOCKED", message))
+    StepEnd::Blocked(Told::new(&step.id, StepResult::Blocked, message))
+}
+
+fn unreadable_memory(step: &Step, error: &str) -> StepEnd {
+    let message = format!(
+        "The record of an earlier run of step {} cannot be read: {error}. Nothing was begun.",
+        step.id
+    );
+    StepEnd::Blocked(Told::new(&step.id, StepResult::Blocked, message))
 }
 
 fn bad_scope(step: &Step, problems: Vec<String>) -> StepEnd {
     let message = format!("Step {} cannot be begun: {}.", step.id, problems.join("; "));
-    StepEnd::Blocked(Told::new(&step.id, "BLOCKED", message))
+    StepEnd::Blocked(Told::new(&step.id, StepResult::Blocked, message))
 }
 
 impl Work<'_> {
@@ -151,13 +168,20 @@ impl Work<'_> {
     /// from where it begins.
     pub(super) async fn begin(&mut self, cx: &Cx) -> Result<(), Stop> {
         let now = cx.now().await;
-        if self.state.phases.iter().any(|phase| phase.status == PhaseStatus::InProgress) {
+        self.record_beginning(cx);
+        let in_progress = |phase: &&PhaseRecord| phase.status == PhaseStatus::InProgress;
+        let interrupted: Vec<String> =
+            self.state.phases.iter().filter(in_progress).map(|phase| phase.name.clone()).collect();
+        if !interrupted.is_empty() {
             // Whoever was at it is gone: the try goes into the history and is not taken as done (E-48).
             let recovered = verdict::crash(&self.state, now);
             self.take(Ok((recovered.state, recovered.events)), now)?;
+            interrupted
+                .iter()
+                .for_each(|phase| self.record_reopened(cx, phase, ReopenCause::Interrupted, ""));
         }
         if self.memory.beside {
-            self.leave_branch(now)?;
+            self.leave_branch(cx, now)?;
         }
         self.find_base(cx).await?;
         self.memory.beside = self.place.is_beside();
@@ -176,14 +200,39 @@ impl Work<'_> {
         self.save(cx).await
     }
 
-    /// What an earlier run did on a branch of its own did not come home: the step begins anew, and the branch stays.
-    fn leave_branch(&mut self, now: Utc) -> Result<(), Stop> {
+    /// Records that the step begins, by whom and where.
+    fn record_beginning(&self, cx: &Cx) {
+        let skipped = self.step.presets(&self.schema).into_iter();
+        let place = self
+            .place
+            .is_beside()
+            .then(|| OwnTree { tree: self.place.tree.clone(), branch: self.place.branch.clone() });
+        cx.record(&RoadmapFact::StepBegan {
+            step: self.step.id.clone(),
+            name: self.step.name.clone(),
+            agent: self.agent.clone(),
+            resumed: self.state.status != StepStatus::Todo,
+            skipped: skipped.map(|(phase, reason)| PresetSkip { phase, reason }).collect(),
+            place,
+        });
+    }
+
+    /// Records that a phase has to be carried out again.
+    pub(super) fn record_reopened(&self, cx: &Cx, phase: &str, cause: ReopenCause, words: &str) {
+        let (step, phase, words) = (self.step.id.clone(), phase.to_owned(), words.to_owned());
+        cx.record(&RoadmapFact::PhaseReopened { step, phase, cause, words });
+    }
+
+    /// Begins the step anew where the branch of an earlier run was not merged; the branch stays.
+    fn leave_branch(&mut self, cx: &Cx, now: Utc) -> Result<(), Stop> {
         self.memory = Memory::default();
         let first = self.state.phases.iter().find(|phase| phase.status == PhaseStatus::Done);
         let Some(first) = first.map(|phase| phase.name.clone()) else { return Ok(()) };
-        let note = Some("Its work before is on a branch that did not come home".to_owned());
+        let note = Some("Its work before is on a branch that was not merged".to_owned());
         let reopen = Change { by: By::Engine, note, ..Change::new(Act::Reopen, &first) };
-        self.take(change::change(&self.state, &self.schema, &reopen, now), now)
+        self.take(change::change(&self.state, &self.schema, &reopen, now), now)?;
+        self.record_reopened(cx, &first, ReopenCause::BranchNotMerged, "");
+        Ok(())
     }
 
     /// Begins the step anew in the workspace, as if nothing had been done; what was done is in the history.
@@ -191,9 +240,10 @@ impl Work<'_> {
         let now = cx.now().await;
         let first = self.state.phases.iter().find(|phase| phase.status == PhaseStatus::Done);
         if let Some(first) = first.map(|phase| phase.name.clone()) {
-            let note = Some("It is done again on top of work that came home meanwhile".to_owned());
+            let note = Some("It is done again on top of changes that were merged meanwhile".to_owned());
             let reopen = Change { by: By::Engine, note, ..Change::new(Act::Reopen, &first) };
             self.take(change::change(&self.state, &self.schema, &reopen, now), now)?;
+            self.record_reopened(cx, &first, ReopenCause::Conflict, "");
         }
         self.place = Place::default();
         self.memory = Memory::default();
@@ -259,14 +309,17 @@ impl Work<'_> {
             .map(|file| file.path.clone())
             .collect();
         if !overlap.is_empty() {
-            let answer = cx.ask(people::overlap(&self.step.id, &overlap)).await;
-            if answer.choice != "approve" {
-                return Err(Stop::Cancelled { by: answer.by });
+            let step = &self.step.id;
+            let question = people::overlap(step, &overlap);
+            let (choice, answer) = people::decide(cx, Matter::Overlap, step, question).await;
+            match choice {
+                OverlapChoice::Approve => {
+                    let (step, files) = (step.clone(), overlap.clone());
+                    cx.record(&RoadmapFact::OverlapApproved { step, files, by: answer.by });
+                    self.may_take.extend(overlap.iter().cloned());
+                }
+                OverlapChoice::Cancel => return Err(Stop::Cancelled { by: answer.by }),
             }
-            cx.record(
-                &json!({"fact": "overlap_approved", "step": self.step.id, "files": overlap, "by": answer.by}),
-            );
-            self.may_take.extend(overlap.iter().cloned());
         }
         let apart = theirs.iter().flat_map(|file| std::iter::once(&file.path).chain(&file.old_path));
         let apart: Vec<String> = apart.filter(|path| !overlap.contains(path)).cloned().collect();

@@ -11,12 +11,14 @@ use seriatim_core::report::Report;
 use seriatim_core::report::Usage;
 use seriatim_core::roadmap::brief;
 use seriatim_core::roadmap::extract::Context;
+use seriatim_core::roadmap::facts::Matter;
 use seriatim_core::roadmap::proof;
 use seriatim_core::roadmap::result;
 use seriatim_core::roadmap::result::RETRIES_MAX;
 
 use super::Call;
 use super::people;
+use super::people::SlowAgentChoice;
 use super::work::Stop;
 use super::work::Work;
 use crate::Cx;
@@ -183,13 +185,14 @@ impl Work<'_> {
             self.record.extend(fields.clone());
         }
         if failure.class == Class::AgentDeadline {
-            let answer = cx.ask(people::too_slow(&self.step.id, phase, &failure)).await;
+            let question = people::too_slow(&self.step.id, phase, &failure);
+            let (choice, answer) = people::decide(cx, Matter::SlowAgent, &self.step.id, question).await;
             let words = answer.text.unwrap_or_default();
-            return match answer.choice.as_str() {
-                "retry" if words.trim().is_empty() => Ok(Again::Now),
-                "retry" => Ok(Again::With(words)),
-                "skip" => Ok(Again::Skip(format!("APPROVED_SKIP: {words} ({})", answer.by))),
-                _ => Err(Stop::Cancelled { by: answer.by }),
+            return match choice {
+                SlowAgentChoice::Retry if words.trim().is_empty() => Ok(Again::Now),
+                SlowAgentChoice::Retry => Ok(Again::With(words)),
+                SlowAgentChoice::Skip => Ok(Again::Skip(format!("APPROVED_SKIP: {words} ({})", answer.by))),
+                SlowAgentChoice::Cancel => Err(Stop::Cancelled { by: answer.by }),
             };
         }
         let cancelled = failure.class == Class::Cancelled;

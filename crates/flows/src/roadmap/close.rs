@@ -7,6 +7,9 @@ use seriatim_core::roadmap::checklist::AgentFacts;
 use seriatim_core::roadmap::checklist::Checklist;
 use seriatim_core::roadmap::checklist::CoordinatorFacts;
 use seriatim_core::roadmap::command::log_path;
+use seriatim_core::roadmap::facts::ErrorArea;
+use seriatim_core::roadmap::facts::RoadmapFact;
+use seriatim_core::roadmap::facts::StepResult;
 use seriatim_core::roadmap::result::Ending;
 use seriatim_core::roadmap::result::FilesModified;
 use seriatim_core::roadmap::result::Metrics;
@@ -75,8 +78,7 @@ impl Work<'_> {
 
     /// The step is done.
     pub(super) fn done(&self, files: FilesModified) -> StepEnd {
-        let subjects: Vec<&str> =
-            self.memory.commits.iter().filter_map(|commit| commit["subject"].as_str()).collect();
+        let subjects: Vec<&str> = self.memory.commits.iter().map(|commit| commit.subject.as_str()).collect();
         let mut message = format!(
             "Step {} ({}) is done: {} phases, committed as {}.",
             self.step.id,
@@ -90,7 +92,7 @@ impl Work<'_> {
                 self.on_claim.join(", ")
             ));
         }
-        let told = self.told("DONE", message, true).with("files_modified", json!(files));
+        let told = self.told(StepResult::Done, message).with("files_modified", json!(files));
         StepEnd::Done(Told { files, ..told })
     }
 
@@ -116,16 +118,23 @@ impl Work<'_> {
             }
         }
         if let Err(Stop::Failed { reason, .. }) = self.save(cx).await {
-            cx.record(&json!({"fact": "error", "text": reason}));
+            cx.record(&RoadmapFact::Error { text: reason, about: Some(ErrorArea::StateFile) });
         }
         let again =
             format!("seriatim run step @{} {} {}", self.agent, self.project.start.project, self.step.id);
-        let message = match cancelled {
-            true => format!("Step {} was stopped: {} Go on with:  {again}", self.step.id, sentence(&reason)),
-            false => format!("Step {} is FAILED: {} Go on with:  {again}", self.step.id, sentence(&reason)),
+        let (result, message) = match cancelled {
+            true => {
+                let words = format!("Step {} was stopped: {}", self.step.id, sentence(&reason));
+                (StepResult::Cancelled, format!("{words} Go on with:  {again}"))
+            }
+            false => {
+                let words = format!("Step {} is FAILED: {}", self.step.id, sentence(&reason));
+                (StepResult::Failed, format!("{words} Go on with:  {again}"))
+            }
         };
         let told = self
-            .told("FAILED", message, false)
+            .told(result, message)
+            .because(&reason)
             .with("failure_reason", json!(reason))
             .with("can_retry", json!(can_retry))
             .with("recovery_suggestions", json!(suggestions));
@@ -133,7 +142,11 @@ impl Work<'_> {
     }
 
     /// What machines read about the step.
-    fn told(&self, status: &str, message: String, success: bool) -> Told {
+    fn told(&self, result: StepResult, message: String) -> Told {
+        let success = match result {
+            StepResult::Done | StepResult::AlreadyDone => true,
+            StepResult::Failed | StepResult::Blocked | StepResult::Cancelled => false,
+        };
         let phases: Vec<Value> = self
             .state
             .phases
@@ -152,7 +165,7 @@ impl Work<'_> {
             .map(|c| json!({"criterion": c.criterion, "met": c.met, "evidence": c.evidence}))
             .collect();
         let metrics = self.metrics().to_json();
-        Told::new(&self.step.id, status, message)
+        Told::new(&self.step.id, result, message)
             .with("agent", json!(self.agent))
             .with("phases", json!(phases))
             .with("acceptance_criteria_met", json!(criteria))

@@ -1,8 +1,15 @@
 //! The closing pass after the last step: refactoring of the whole, a check of the tests themselves, a last look.
 
-use serde_json::Value;
 use serde_json::json;
 use seriatim_core::report::Brief;
+use seriatim_core::roadmap::facts::Closing;
+use seriatim_core::roadmap::facts::ClosingMutation;
+use seriatim_core::roadmap::facts::ClosingRefactoring;
+use seriatim_core::roadmap::facts::ClosingReview;
+use seriatim_core::roadmap::facts::MutationStatus;
+use seriatim_core::roadmap::facts::RefactoringStatus;
+use seriatim_core::roadmap::facts::ReviewStatus;
+use seriatim_core::roadmap::facts::RoadmapFact;
 use seriatim_core::roadmap::proof;
 use seriatim_core::roadmap::proof::Earlier;
 use seriatim_core::roadmap::proof::Sort;
@@ -30,26 +37,28 @@ const FINALIZE: &str = "finalize";
 /// Its one phase (DW-67).
 const PHASE: &str = "REFACTOR_ARCHITECTURE";
 
-/// Runs the closing pass and says what came of it. The steps are done whatever comes of it.
-pub(super) async fn close(cx: &Cx, project: &Project) -> Value {
+/// Runs the closing pass and returns its result, or why it was skipped. The steps are done in any case.
+pub(super) async fn close(cx: &Cx, project: &Project) -> Result<Closing, String> {
     let scope = match recorded(cx, project).await {
         Ok(files) => mutation_scope(files.iter()),
-        Err(why) => return json!({"words": format!("The closing pass was left out: {why}.")}),
+        Err(why) => {
+            let text = format!("The closing pass was skipped: {why}.");
+            cx.record(&RoadmapFact::Error { text: text.clone(), about: None });
+            return Err(text);
+        }
     };
     let refactored = refactor(cx, project, &scope).await;
     let mutation = mutate(cx, project, &scope).await;
     let review = review(cx, project).await;
-    let words = [&refactored, &mutation, &review]
+    let words = [&refactored.words, &mutation.words, &review.words]
         .into_iter()
-        .filter_map(|part| part["words"].as_str())
         .filter(|words| !words.is_empty())
+        .cloned()
         .collect::<Vec<_>>()
         .join(" ");
-    let closing = json!({
-        "refactoring": refactored, "mutation": mutation, "review": review, "mutation_scope": scope, "words": words,
-    });
-    cx.record(&json!({"fact": "finalized", "closing": closing}));
-    closing
+    let closing = Closing { refactoring: refactored, mutation, review, mutation_scope: scope, words };
+    cx.record(&RoadmapFact::Finalized { closing: closing.clone() });
+    Ok(closing)
 }
 
 /// What all steps together changed (DW-71).
@@ -66,10 +75,10 @@ async fn recorded(cx: &Cx, project: &Project) -> Result<Vec<FilesModified>, Stri
 }
 
 /// Architecture levels L4 to L6, once for the whole: briefed, gated, and put back when a gate turns red.
-async fn refactor(cx: &Cx, project: &Project, scope: &[String]) -> Value {
+async fn refactor(cx: &Cx, project: &Project, scope: &[String]) -> ClosingRefactoring {
     let stand: Stand = match cx.git(GitCall::Stand { tree: String::new() }).await {
         Ok(stand) => stand,
-        Err(failure) => return json!({"status": "left out", "words": failure.message}),
+        Err(failure) => return ClosingRefactoring::new(RefactoringStatus::Omitted, failure.message),
     };
     let kept = cx.snapshot(vec![]).await.ok();
     let agent = project.start.agent.clone().unwrap_or_else(|| super::USUAL_AGENT.to_owned());
@@ -79,7 +88,7 @@ async fn refactor(cx: &Cx, project: &Project, scope: &[String]) -> Value {
         Ok(report) => report,
         Err(failure) => {
             let words = format!("The closing refactoring (L4 to L6) was not done: {}.", failure.message);
-            return json!({"status": "not done", "words": words});
+            return ClosingRefactoring::new(RefactoringStatus::NotDone, words);
         }
     };
     let changed: Vec<FileChange> = changes(cx, &stand.tree).await;
@@ -96,10 +105,17 @@ async fn refactor(cx: &Cx, project: &Project, scope: &[String]) -> Value {
             false => format!("it changed files that no step changed: {}.", outside.join(", ")),
         };
         let words = format!("The closing refactoring was refused and put back: {why}");
-        return json!({"status": "refused", "restored": restored, "words": words, "claim": report.summary});
+        return ClosingRefactoring {
+            restored: Some(restored),
+            claim: Some(report.summary),
+            ..ClosingRefactoring::new(RefactoringStatus::Refused, words)
+        };
     }
     if changed.is_empty() {
-        return json!({"status": "nothing to change", "claim": report.summary, "words": ""});
+        return ClosingRefactoring {
+            claim: Some(report.summary),
+            ..ClosingRefactoring::new(RefactoringStatus::NothingToChange, "")
+        };
     }
     let checkpoint = Checkpoint {
         message: format!("refactor({}): L4-L6\n\nArchitecture of the whole", project.start.project),
@@ -108,11 +124,13 @@ async fn refactor(cx: &Cx, project: &Project, scope: &[String]) -> Value {
         ..Checkpoint::default()
     };
     match cx.git::<Committed>(GitCall::Commit(checkpoint)).await {
-        Ok(made) => {
-            json!({"status": "done", "commit": made.commit, "files": made.paths, "claim": report.summary,
-            "words": "The closing refactoring is committed."})
-        }
-        Err(failure) => json!({"status": "not committed", "words": failure.message}),
+        Ok(made) => ClosingRefactoring {
+            commit: Some(made.commit),
+            files: Some(made.paths),
+            claim: Some(report.summary),
+            ..ClosingRefactoring::new(RefactoringStatus::Done, "The closing refactoring is committed.")
+        },
+        Err(failure) => ClosingRefactoring::new(RefactoringStatus::NotCommitted, failure.message),
     }
 }
 
@@ -188,32 +206,37 @@ async fn red_gates(cx: &Cx, project: &Project) -> Vec<String> {
 }
 
 /// Hands the files of all steps to the tool that checks the tests, where one is configured (DW-71).
-async fn mutate(cx: &Cx, project: &Project, scope: &[String]) -> Value {
+async fn mutate(cx: &Cx, project: &Project, scope: &[String]) -> ClosingMutation {
     if project.start.mutation.is_empty() {
-        return json!({"status": "no tool is configured", "words": ""});
+        return ClosingMutation::new(MutationStatus::NoTool, "");
     }
     if scope.is_empty() {
-        return json!({"status": "no files", "words": ""});
+        return ClosingMutation::new(MutationStatus::NoFiles, "");
     }
     let fill = |word: &String| if word == "{files}" { scope.to_vec() } else { vec![word.clone()] };
     let argv: Vec<String> = project.start.mutation.iter().flat_map(fill).collect();
     match cx.exec(Command { argv: argv.clone(), ..Command::default() }).await {
         Ok(ran) => {
-            let passed = ran.ok();
-            let word = if passed { "passed" } else { "found tests that notice too little" };
-            json!({
-                "status": if passed { "passed" } else { "failed" }, "command": argv.join(" "), "exit": ran.code,
-                "output": ran.output, "words": format!("The mutation tool {word}."),
-            })
+            let (status, word) = match ran.ok() {
+                true => (MutationStatus::Passed, "passed"),
+                false => (MutationStatus::Failed, "found tests that notice too little"),
+            };
+            ClosingMutation {
+                command: Some(argv.join(" ")),
+                exit: ran.code,
+                output: ran.output,
+                ..ClosingMutation::new(status, format!("The mutation tool {word}."))
+            }
         }
         Err(failure) => {
-            json!({"status": "not run", "words": format!("The mutation tool did not run: {}.", failure.message)})
+            let words = format!("The mutation tool did not run: {}.", failure.message);
+            ClosingMutation::new(MutationStatus::NotRun, words)
         }
     }
 }
 
 /// The implementation review: the record of every step is whole (DW-91).
-async fn review(cx: &Cx, project: &Project) -> Value {
+async fn review(cx: &Cx, project: &Project) -> ClosingReview {
     let mut findings: Vec<String> = vec![];
     for step in &project.roadmap.steps {
         let Ok(file) = project.state(cx, &step.id).await else { continue };
@@ -223,9 +246,11 @@ async fn review(cx: &Cx, project: &Project) -> Value {
         let verdict = verdict::commit(&state, &schema, Level::Final);
         findings.extend(verdict.errors.into_iter().map(|error| format!("step {}: {error}", step.id)));
     }
-    let words = match findings.is_empty() {
-        true => String::new(),
-        false => format!("The review of the record found: {}.", findings.join("; ")),
+    let (status, words) = match findings.is_empty() {
+        true => (ReviewStatus::Passed, String::new()),
+        false => {
+            (ReviewStatus::Findings, format!("The review of the record found: {}.", findings.join("; ")))
+        }
     };
-    json!({"status": if findings.is_empty() { "passed" } else { "findings" }, "findings": findings, "words": words})
+    ClosingReview { status, findings, words }
 }

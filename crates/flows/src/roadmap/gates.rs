@@ -1,12 +1,12 @@
 //! The gates: commands that the engine runs itself, and what they showed.
 
-use serde_json::Value;
-use serde_json::json;
 use seriatim_core::config::Comparator;
 use seriatim_core::evidence::coverage;
 use seriatim_core::evidence::coverage::Coverage;
 use seriatim_core::evidence::coverage::Threshold;
 use seriatim_core::process::Decimal;
+use seriatim_core::roadmap::facts::GateEvidence;
+use seriatim_core::roadmap::facts::RoadmapFact;
 use seriatim_core::roadmap::proof;
 use seriatim_core::roadmap::proof::GateRun;
 use seriatim_core::roadmap::proof::Objection;
@@ -26,7 +26,7 @@ const COVERAGE: &str = "coverage";
 /// What one gate showed, with everything that belongs to it.
 pub(super) struct Shown {
     pub(super) seen: Seen,
-    pub(super) record: Value,
+    pub(super) evidence: GateEvidence,
     /// What it printed, for values in it.
     output: String,
 }
@@ -47,12 +47,21 @@ impl Work<'_> {
         names
     }
 
-    /// Runs gates one after the other; each is evidence, whatever it says.
-    pub(super) async fn run_gates(&self, cx: &Cx, names: &[String]) -> Vec<Shown> {
+    /// Runs the gates of a phase one after the other; each is evidence, whatever it says.
+    pub(super) async fn run_gates(&self, cx: &Cx, phase: &str, names: &[String]) -> Vec<Shown> {
         let mut shown = vec![];
         for name in names {
             if let Some(gate) = self.project.start.gates.get(name) {
-                shown.push(self.run_gate(cx, name, gate).await);
+                let one = self.run_gate(cx, name, gate).await;
+                cx.record(&RoadmapFact::GateRan {
+                    step: self.step.id.clone(),
+                    phase: phase.to_owned(),
+                    gate: name.clone(),
+                    exit: one.evidence.exit,
+                    verdict: one.evidence.verdict,
+                    words: one.evidence.words.clone(),
+                });
+                shown.push(one);
             }
         }
         shown
@@ -81,14 +90,8 @@ impl Work<'_> {
             broke,
         };
         let seen = proof::see(&run);
-        let mut record = json!({
-            "gate": name, "command": run.command, "exit": exit, "verdict": format!("{:?}", seen.verdict),
-            "words": seen.words, "output": seen.tail, "output_hash": hash,
-        });
-        if !gate.within.is_empty() {
-            record["within"] = json!(gate.within);
-        }
-        Shown { seen, record, output: run.output }
+        let evidence = GateEvidence::of(&seen, exit, hash, &gate.within);
+        Shown { seen, evidence, output: run.output }
     }
 
     /// A word of a gate's command with what it stands for.
@@ -133,15 +136,14 @@ impl Work<'_> {
             self.coverage_base = coverage::by_expression(known, "[0-9.]+");
             return;
         }
-        if !self.project.start.gates.contains_key(COVERAGE) {
-            return;
-        }
-        let shown = self.run_gates(cx, &[COVERAGE.to_owned()]).await;
+        let Some(gate) = self.project.start.gates.get(COVERAGE) else { return };
+        let shown = [self.run_gate(cx, COVERAGE, gate).await];
         self.coverage_base = self.covered(cx, &shown).await.flatten();
         self.memory.coverage = self.coverage_base.map(|share| share.to_string());
-        cx.record(&json!({
-            "fact": "coverage_base", "step": self.step.id, "value": self.memory.coverage,
-            "evidence": shown.into_iter().map(|shown| shown.record).collect::<Vec<_>>(),
-        }));
+        cx.record(&RoadmapFact::CoverageBase {
+            step: self.step.id.clone(),
+            value: self.memory.coverage.clone(),
+            evidence: shown.into_iter().map(|shown| shown.evidence).collect(),
+        });
     }
 }

@@ -1,12 +1,17 @@
-//! Bringing the work of a step home: checkpoints, the final commit, and the push at the end.
+//! The commits of a step: checkpoints, the final commit, and the push at the end.
 
 use std::collections::BTreeSet;
 
-use serde_json::json;
 use seriatim_core::roadmap::change;
 use seriatim_core::roadmap::change::Act;
 use seriatim_core::roadmap::change::By;
 use seriatim_core::roadmap::change::Change;
+use seriatim_core::roadmap::facts::ErrorArea;
+use seriatim_core::roadmap::facts::Matter;
+use seriatim_core::roadmap::facts::PushResult;
+use seriatim_core::roadmap::facts::ReopenCause;
+use seriatim_core::roadmap::facts::RoadmapFact;
+use seriatim_core::roadmap::facts::StepCommit;
 use seriatim_core::roadmap::phases::COMMIT;
 use seriatim_core::roadmap::proof::Sort;
 use seriatim_core::roadmap::result;
@@ -18,8 +23,12 @@ use seriatim_core::roadmap::state::StepState;
 use seriatim_core::roadmap::verdict;
 
 use super::people;
+use super::people::ObstacleChoice;
+use super::people::PushChoice;
+use super::people::ReviewChoice;
 use super::project::Project;
 use super::prove::Proof;
+use super::work::Place;
 use super::work::Stop;
 use super::work::Work;
 use crate::Cx;
@@ -34,6 +43,38 @@ use crate::request::Stand;
 const DIFF_BYTES_MAX: u64 = 60_000;
 /// How much of a hook's or a gate's refusal goes into the reason.
 const REASON_CHARS_MAX: usize = 1500;
+
+/// What a commit of a step is made for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum CommitKind {
+    Checkpoint(result::Checkpoint),
+    /// The changes after the last checkpoint, on the branch of a step that is carried out beside others.
+    Refactoring,
+    /// The steps that were merged before, in the branch of a step that is carried out beside others.
+    Merge,
+}
+
+impl CommitKind {
+    /// Returns the first line of the message.
+    pub(super) fn subject(self, step: &str) -> String {
+        match self {
+            CommitKind::Checkpoint(point) => point.subject(step),
+            CommitKind::Refactoring => format!("refactor({step})"),
+            CommitKind::Merge => format!("merge({step}): merge the steps that finished before"),
+        }
+    }
+
+    /// Returns whether it is made even where no file differs: a review is there even where it changed nothing. In the
+    /// workspace a review always changes the state file, so that only a working tree of its own needs it.
+    fn may_be_empty(self, place: &Place) -> bool {
+        match self {
+            CommitKind::Checkpoint(result::Checkpoint::Review) => place.is_beside(),
+            CommitKind::Checkpoint(result::Checkpoint::Green | result::Checkpoint::Final)
+            | CommitKind::Refactoring
+            | CommitKind::Merge => false,
+        }
+    }
+}
 
 impl Work<'_> {
     /// A checkpoint: what is still to come is marked as pending, the gate looks, and the work is committed (DW-72 to
@@ -55,7 +96,7 @@ impl Work<'_> {
         self.pass_gate(now, point)?;
         self.save(cx).await?;
         let committed = self.commit(cx, point, vec![]).await?;
-        self.note_commit(cx, point, &committed);
+        self.note_commit(cx, CommitKind::Checkpoint(point), committed);
         Ok(())
     }
 
@@ -69,15 +110,15 @@ impl Work<'_> {
         Err(Stop::failed(format!("the commit gate refuses: {}", verdict.errors.join("; "))))
     }
 
-    fn note_commit(&mut self, cx: &Cx, point: result::Checkpoint, committed: &Committed) {
+    fn note_commit(&mut self, cx: &Cx, kind: CommitKind, committed: Committed) {
         if committed.commit.is_empty() {
             return;
         }
-        let entry = json!({
-            "subject": point.subject(&self.step.id), "commit": committed.commit, "files": committed.paths,
-        });
-        cx.record(&json!({"fact": "committed", "step": self.step.id, "commit": entry}));
-        self.memory.commits.push(entry);
+        let step = self.step.id.clone();
+        let commit =
+            StepCommit { subject: kind.subject(&step), commit: committed.commit, files: committed.paths };
+        cx.record(&RoadmapFact::Committed { step, commit: commit.clone() });
+        self.memory.commits.push(commit);
     }
 
     /// The step's own changes since its base: those that it may make and nobody else made.
@@ -102,42 +143,41 @@ impl Work<'_> {
         let log = format!("-{}.log", self.step.id);
         paths.retain(|path| !self.allowed.is_own(path) || path.ends_with(&log));
         if !self.place.is_beside() {
-            paths.extend(self.papers());
+            paths.extend(self.state_files());
             paths.extend(more);
         }
-        let subject = if self.place.is_beside() && point == result::Checkpoint::Final {
-            format!("refactor({})", self.step.id)
-        } else {
-            point.subject(&self.step.id)
+        let kind = match (point, self.place.is_beside()) {
+            (result::Checkpoint::Final, true) => CommitKind::Refactoring,
+            (point, _) => CommitKind::Checkpoint(point),
         };
-        self.commit_paths(cx, subject, paths.into_iter().collect(), self.place.tree.clone()).await
+        self.commit_paths(cx, kind, paths.into_iter().collect(), &self.place).await
     }
 
-    /// The papers of the step: its state and its trail.
-    pub(super) fn papers(&self) -> Vec<String> {
+    /// The state files of the step: its state and its trail.
+    pub(super) fn state_files(&self) -> Vec<String> {
         [&self.path, &self.trail].into_iter().filter(|path| !path.is_empty()).cloned().collect()
     }
 
     pub(super) async fn commit_paths(
         &self,
         cx: &Cx,
-        subject: String,
+        kind: CommitKind,
         paths: Vec<String>,
-        tree: String,
+        place: &Place,
     ) -> Result<Committed, Stop> {
+        let subject = kind.subject(&self.step.id);
         let name = self.step.name.split_whitespace().collect::<Vec<_>>().join(" ");
         let checkpoint = Checkpoint {
             message: format!("{subject}\n\n{name}"),
             trailers: vec![("Step".to_owned(), self.step.id.clone())],
             paths,
-            // A checkpoint is there even where its phase changed nothing.
-            may_be_empty: !tree.is_empty() && subject.starts_with("review("),
-            tree,
+            may_be_empty: kind.may_be_empty(place),
+            tree: place.tree.clone(),
         };
         let failed = |failure: seriatim_core::failure::Failure| Stop::Failed {
             reason: format!("`{subject}` could not be committed: {}", shortened(&failure.message)),
             suggestions: vec![
-                "Mend what the message names; the files are as the step left them".to_owned(),
+                "Fix what the message names; the files are as the step left them".to_owned(),
                 "Run the step again; what is closed is not done again".to_owned(),
             ],
             can_retry: true,
@@ -148,12 +188,7 @@ impl Work<'_> {
     /// What is left after the last checkpoint, on the branch of a step that is carried out beside others.
     pub(super) async fn commit_rest(&mut self, cx: &Cx) -> Result<(), Stop> {
         let committed = self.commit(cx, result::Checkpoint::Final, vec![]).await?;
-        if !committed.commit.is_empty() {
-            self.memory.commits.push(json!({
-                "subject": format!("refactor({})", self.step.id), "commit": committed.commit,
-                "files": committed.paths,
-            }));
-        }
+        self.note_commit(cx, CommitKind::Refactoring, committed);
         Ok(())
     }
 
@@ -188,31 +223,32 @@ impl Work<'_> {
         self.take(change::seek_review(&self.state, &self.schema, now), now)?;
         let ending = result::Ending::Review { reason: reason.to_owned(), from: from.to_owned() };
         self.put_on_record(&ending, now);
+        let (step, from_whom, why) = (self.step.id.clone(), from.to_owned(), reason.to_owned());
+        cx.record(&RoadmapFact::ReviewAsked { step, from: from_whom, reason: why });
         self.save(cx).await?;
         let diff = self.shown_diff(cx).await?;
-        let answer = cx.ask(people::review(&self.step.id, from, reason, &diff)).await;
-        let words = answer.text.clone().unwrap_or_default();
-        cx.record(&json!({
-            "fact": "decision", "subject": format!("review of step {}", self.step.id), "outcome": answer.choice,
-            "rationale": words, "actor": answer.by, "id": self.step.id,
-        }));
-        match answer.choice.as_str() {
-            "approve" => Ok(true),
-            "rework" => {
+        let question = people::review(&self.step.id, from, reason, &diff);
+        let (choice, answer) = people::decide(cx, Matter::Review, &self.step.id, question).await;
+        let words = answer.text.unwrap_or_default();
+        match choice {
+            ReviewChoice::Approve => Ok(true),
+            ReviewChoice::Rework => {
                 let now = cx.now().await;
-                let first = self.schema.names().find(|name| name.starts_with("GREEN")).map(str::to_owned);
+                let is_green = |name: &&str| matches!(Sort::of(name), Sort::Green | Sort::GreenUnit);
+                let first = self.schema.names().find(is_green).map(str::to_owned);
                 let first =
                     first.or_else(|| self.schema.names().next().map(str::to_owned)).unwrap_or_default();
                 self.take(change::rework(&self.state, &self.schema, &first, &words, now), now)?;
+                self.record_reopened(cx, &first, ReopenCause::Rework, &words);
                 self.words.push(format!("A person looked at the work and wants it done over: {words}"));
                 self.save(cx).await?;
                 Ok(false)
             }
-            _ => Err(Stop::Cancelled { by: answer.by }),
+            ReviewChoice::Cancel => Err(Stop::Cancelled { by: answer.by }),
         }
     }
 
-    /// What a person is shown of the work: without the papers of the project.
+    /// What a person is shown of the work: without the state files of the project.
     async fn shown_diff(&self, cx: &Cx) -> Result<String, Stop> {
         let mut apart: Vec<String> = self.memory.apart.iter().cloned().collect();
         apart.extend([".seriatim/".to_owned(), format!("docs/feature/{}/", self.project.start.project)]);
@@ -235,7 +271,7 @@ impl Work<'_> {
         let files = FilesModified::of(&changed(&self.own_changes(cx).await?));
         let now = cx.now().await;
         self.pass_gate(now, result::Checkpoint::Final)?;
-        cx.record(&proof.record(&self.step.id, COMMIT, 1, None));
+        cx.record(&proof.fact(&self.step.id, COMMIT, self.attempt(COMMIT), None));
         let change = Change {
             by: By::Engine,
             outcome: Some(seriatim_core::roadmap::state::Outcome::Pass),
@@ -251,17 +287,18 @@ impl Work<'_> {
         let committed = match self.place.is_beside() {
             false => self.commit(cx, point, log.into_iter().collect()).await,
             true => {
-                let mut papers = self.papers();
-                papers.extend(log);
-                self.commit_paths(cx, point.subject(&self.step.id), papers, String::new()).await
+                let mut files = self.state_files();
+                files.extend(log);
+                self.commit_paths(cx, CommitKind::Checkpoint(point), files, &Place::default()).await
             }
         };
         let committed = match committed {
             Ok(committed) => committed,
             Err(stop) => return Err(self.take_back(cx, before, stop).await),
         };
-        self.note_commit(cx, point, &committed);
-        self.verify_commit(cx, &committed.commit, &files).await?;
+        let commit = committed.commit.clone();
+        self.note_commit(cx, CommitKind::Checkpoint(point), committed);
+        self.verify_commit(cx, &commit, &files).await?;
         Ok(files)
     }
 
@@ -270,20 +307,28 @@ impl Work<'_> {
         loop {
             let call = GitCall::Advance { branch: self.place.branch.clone() };
             let failure = match cx.git::<()>(call).await {
-                Ok(()) => return Ok(()),
+                Ok(()) => {
+                    let (step, branch) = (self.step.id.clone(), self.place.branch.clone());
+                    cx.record(&RoadmapFact::Merged { step, branch });
+                    return Ok(());
+                }
                 Err(failure) => failure,
             };
-            let answer = cx.ask(people::in_the_way(&self.step.id, &failure)).await;
-            if answer.choice != "retry" {
-                let branch = &self.place.branch;
-                return Err(Stop::failed(format!(
-                    "its work is on the branch {branch} and could not be brought home"
-                )));
+            let question = people::in_the_way(&self.step.id, &failure);
+            let (choice, _) = people::decide(cx, Matter::Obstacle, &self.step.id, question).await;
+            match choice {
+                ObstacleChoice::Retry => {}
+                ObstacleChoice::Cancel => {
+                    let branch = &self.place.branch;
+                    return Err(Stop::failed(format!(
+                        "its work is on the branch {branch} and could not be merged"
+                    )));
+                }
             }
         }
     }
 
-    /// After what came home before was merged in, the step's own changes are those against the workspace's branch.
+    /// After the steps before it were merged in, the step's own changes are those against the workspace's branch.
     pub(super) async fn rebase(&mut self, cx: &Cx) -> Result<(), Stop> {
         let stand: Stand = cx
             .git(GitCall::Stand { tree: String::new() })
@@ -354,27 +399,34 @@ pub(super) async fn push(cx: &Cx, project: &Project) -> bool {
     if !project.start.push {
         return false;
     }
+    let told = |result: PushResult, branch: &str, reason: &str| {
+        let (branch, reason) = (branch.to_owned(), reason.to_owned());
+        cx.record(&RoadmapFact::Push { result, branch, reason });
+        result == PushResult::Pushed
+    };
     let stand: Stand = match cx.git(GitCall::Stand { tree: String::new() }).await {
         Ok(stand) => stand,
-        Err(_) => return false,
+        Err(failure) => return told(PushResult::Failed, "", &failure.message),
     };
     if stand.remote.is_none() {
-        return false;
+        return told(PushResult::NoRemote, "", "");
     }
     let branch = stand.branch.unwrap_or_else(|| "this commit".to_owned());
-    let answer = cx.ask(people::push(&project.start.project, &branch)).await;
-    cx.record(&json!({
-        "fact": "decision", "subject": "push", "outcome": answer.choice, "actor": answer.by,
-        "rationale": answer.text.clone().unwrap_or_default(), "id": "push",
-    }));
-    if answer.choice != "approve" {
-        return false;
+    let question = people::push(&project.start.project, &branch);
+    let (choice, answer) = people::decide(cx, Matter::Push, "push", question).await;
+    match choice {
+        PushChoice::Approve => {}
+        PushChoice::Cancel => {
+            return told(PushResult::Declined, &branch, &format!("{} declined it", answer.by));
+        }
     }
     match cx.git::<bool>(GitCall::Push).await {
-        Ok(pushed) => pushed,
+        Ok(true) => told(PushResult::Pushed, &branch, ""),
+        Ok(false) => told(PushResult::Failed, &branch, "git pushed nothing"),
         Err(failure) => {
-            cx.record(&json!({"fact": "error", "text": format!("push: {}", failure.message)}));
-            false
+            let text = format!("push: {}", failure.message);
+            cx.record(&RoadmapFact::Error { text, about: Some(ErrorArea::Push) });
+            told(PushResult::Failed, &branch, &failure.message)
         }
     }
 }

@@ -159,7 +159,9 @@ async fn one(cx: &Cx, project: &Project, id: &str) -> Ended {
 
 /// A person stopped the work: what is on record says so by itself, since every phase is saved when it begins.
 pub(crate) async fn cancelled(cx: Cx, input: Value) -> Ended {
-    let start: Start = serde_json::from_value(input).unwrap_or_default();
+    let Ok(start) = serde_json::from_value::<Start>(input) else {
+        return Ended::cancelled("The work was cancelled.");
+    };
     let message = match Project::open(&cx, start).await {
         Ok(project) => several::leave(&cx, &project).await,
         Err(_) => "The work was cancelled.".to_owned(),

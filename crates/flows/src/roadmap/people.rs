@@ -1,8 +1,119 @@
 //! What people are asked about a step.
 
+use seriatim_core::choices;
+use seriatim_core::choices::Choices;
 use seriatim_core::failure::Failure;
+use seriatim_core::question::Answer;
 use seriatim_core::question::Choice;
 use seriatim_core::question::Question;
+use seriatim_core::roadmap::facts::DecisionOutcome;
+use seriatim_core::roadmap::facts::Matter;
+use seriatim_core::roadmap::facts::RoadmapDecision;
+use seriatim_core::roadmap::facts::RoadmapFact;
+
+use crate::Cx;
+
+choices! {
+    /// What happens with changes of the user in files of the step.
+    pub(super) enum OverlapChoice {
+        Approve = "approve",
+        Cancel = "cancel",
+    }
+}
+
+choices! {
+    /// What follows from RED that stays green.
+    pub(super) enum GreenAtRedChoice {
+        Fix = "fix",
+        Skip = "skip",
+        Cancel = "cancel",
+    }
+}
+
+choices! {
+    /// What follows from an agent that did not finish in time.
+    pub(super) enum SlowAgentChoice {
+        Retry = "retry",
+        Skip = "skip",
+        Cancel = "cancel",
+    }
+}
+
+choices! {
+    /// What a reviewer thinks of a step.
+    pub(super) enum ReviewChoice {
+        Approve = "approve",
+        Rework = "rework",
+        Cancel = "cancel",
+    }
+}
+
+choices! {
+    /// What follows from a conflict with merged changes.
+    pub(super) enum ConflictChoice {
+        Retry = "retry",
+        Rework = "rework",
+        Cancel = "cancel",
+    }
+}
+
+choices! {
+    /// What follows from files that keep the step from being merged.
+    pub(super) enum ObstacleChoice {
+        Retry = "retry",
+        Cancel = "cancel",
+    }
+}
+
+choices! {
+    /// Whether the branch is pushed.
+    pub(super) enum PushChoice {
+        Approve = "approve",
+        Cancel = "cancel",
+    }
+}
+
+/// An option as the record of decisions carries it.
+macro_rules! recorded_as {
+    ($choice:ident { $($variant:ident),+ }) => {
+        impl From<$choice> for DecisionOutcome {
+            fn from(choice: $choice) -> DecisionOutcome {
+                match choice {
+                    $($choice::$variant => DecisionOutcome::$variant),+
+                }
+            }
+        }
+    };
+}
+
+recorded_as!(OverlapChoice { Approve, Cancel });
+recorded_as!(GreenAtRedChoice { Fix, Skip, Cancel });
+recorded_as!(SlowAgentChoice { Retry, Skip, Cancel });
+recorded_as!(ReviewChoice { Approve, Rework, Cancel });
+recorded_as!(ConflictChoice { Retry, Rework, Cancel });
+recorded_as!(ObstacleChoice { Retry, Cancel });
+recorded_as!(PushChoice { Approve, Cancel });
+
+/// Asks a person and records the decision. `id` is the step, or the matter itself where it is about no step.
+pub(super) async fn decide<C>(cx: &Cx, matter: Matter, id: &str, question: Question) -> (C, Answer)
+where
+    C: Choices + Into<DecisionOutcome>,
+{
+    let (choice, answer) = cx.choose::<C>(question).await;
+    cx.record(&RoadmapFact::Decision(RoadmapDecision {
+        subject: matter.subject(id),
+        outcome: choice.into(),
+        rationale: answer.text.clone().unwrap_or_default(),
+        actor: answer.by.clone(),
+        id: id.to_owned(),
+        matter: Some(matter),
+    }));
+    (choice, answer)
+}
+
+fn option(choice: impl Choices, label: &str, description: &str) -> Choice {
+    Choice::new(choice.id(), label, description)
+}
 
 fn question(header: String, what: String, why: &str, options: Vec<Choice>) -> Question {
     Question {
@@ -17,9 +128,9 @@ fn question(header: String, what: String, why: &str, options: Vec<Choice>) -> Qu
     }
 }
 
-fn cancel() -> Choice {
-    Choice::new(
-        "cancel",
+fn stop(choice: impl Choices) -> Choice {
+    option(
+        choice,
         "Stop here",
         "The step is left as it is; what is recorded stays, and it can be tried again.",
     )
@@ -36,13 +147,13 @@ pub(super) fn overlap(step: &str, files: &[String]) -> Question {
         ),
         "Your changes and those of the step cannot be told apart once both are in one file.",
         vec![
-            Choice::new(
-                "approve",
+            option(
+                OverlapChoice::Approve,
                 "Yes, take them in",
                 "They go into the step's commits together with its own.",
             ),
-            Choice::new(
-                "cancel",
+            option(
+                OverlapChoice::Cancel,
                 "No, leave them",
                 "Nothing is begun. Commit or stash them, then start again.",
             ),
@@ -59,14 +170,18 @@ pub(super) fn stays_green(step: &str, phase: &str, why: &str, output: &str) -> Q
         format!("{why} How should it go on?"),
         "A test that passes before the work is done proves nothing about the work.",
         vec![
-            Choice::new("fix", "Fix the test", "The phase is tried again; what you write is passed on."),
-            Choice::new(
-                "skip",
+            option(
+                GreenAtRedChoice::Fix,
+                "Fix the test",
+                "The phase is tried again; what you write is passed on.",
+            ),
+            option(
+                GreenAtRedChoice::Skip,
                 "Skip it, approved",
                 "The phase is recorded as APPROVED_SKIP with your words as the reason.",
             )
             .with_text(),
-            cancel(),
+            stop(GreenAtRedChoice::Cancel),
         ],
     );
     asked.details = output.to_owned();
@@ -80,35 +195,39 @@ pub(super) fn too_slow(step: &str, phase: &str, failure: &Failure) -> Question {
         format!("The agent did not finish: {}. How should it go on?", failure.message.trim_end_matches('.')),
         "What it did so far is still there.",
         vec![
-            Choice::new("retry", "Try again", "The phase is tried again; what you write is passed on."),
-            Choice::new(
-                "skip",
+            option(
+                SlowAgentChoice::Retry,
+                "Try again",
+                "The phase is tried again; what you write is passed on.",
+            ),
+            option(
+                SlowAgentChoice::Skip,
                 "Skip it, approved",
                 "The phase is recorded as APPROVED_SKIP with your words.",
             )
             .with_text(),
-            cancel(),
+            stop(SlowAgentChoice::Cancel),
         ],
     );
     asked.details.clone_from(&failure.output);
     asked
 }
 
-/// Somebody should look before the step is brought home (DW-86).
+/// The agent wants a review before the step is committed (DW-86).
 pub(super) fn review(step: &str, from: &str, reason: &str, diff: &str) -> Question {
     let mut asked = question(
         format!("Step {step}: review by @{}", from.trim_start_matches('@')),
         format!("{} Is step {step} good as it is?", sentence(reason)),
-        "The agent asked for a look before the work is brought home.",
+        "The agent asked for a review before the work is committed.",
         vec![
-            Choice::new("approve", "It is good", "The step is committed and done."),
-            Choice::new(
-                "rework",
+            option(ReviewChoice::Approve, "It is good", "The step is committed and done."),
+            option(
+                ReviewChoice::Rework,
                 "It has to be done over",
                 "Say what; work goes on from GREEN with your words.",
             )
             .with_text(),
-            cancel(),
+            stop(ReviewChoice::Cancel),
         ],
     );
     asked.details = diff.to_owned();
@@ -120,18 +239,26 @@ pub(super) fn conflict(step: &str, files: &[String], tree: &str, branch: &str) -
     let mut asked = question(
         format!("Step {step}: conflict"),
         format!(
-            "Step {step} and work that came home before it changed the same places: {}. How should it go on?",
+            "Step {step} and merged changes touch the same places: {}. How should it go on?",
             files.join(", ")
         ),
         "Nothing was merged; both sides are as they were.",
         vec![
-            Choice::new(
-                "retry",
+            option(
+                ConflictChoice::Retry,
                 "I have resolved it",
                 "Merge the main branch in the step's working tree and commit; then its checks run again.",
             ),
-            Choice::new("rework", "Do the step again", "It is carried out anew on top of what is there now."),
-            Choice::new("cancel", "Leave it", "The step is FAILED and keeps its branch; the others go on."),
+            option(
+                ConflictChoice::Rework,
+                "Do the step again",
+                "It is carried out anew on top of what is there now.",
+            ),
+            option(
+                ConflictChoice::Cancel,
+                "Leave it",
+                "The step is FAILED and keeps its branch; the others go on.",
+            ),
         ],
     );
     asked.details = format!("The step's working tree is {tree}, its branch {branch}.");
@@ -142,11 +269,15 @@ pub(super) fn conflict(step: &str, files: &[String], tree: &str, branch: &str) -
 pub(super) fn in_the_way(step: &str, failure: &Failure) -> Question {
     let mut asked = question(
         format!("Step {step}: something is in the way"),
-        format!("The work of step {step} cannot be brought into your working tree. How should it go on?"),
+        format!("The work of step {step} cannot be merged into your working tree. How should it go on?"),
         "Nothing of yours was touched.",
         vec![
-            Choice::new("retry", "Try again", "Commit or stash what is in the way first."),
-            Choice::new("cancel", "Leave it", "The step is FAILED and keeps its branch; the others go on."),
+            option(ObstacleChoice::Retry, "Try again", "Commit or stash what is in the way first."),
+            option(
+                ObstacleChoice::Cancel,
+                "Leave it",
+                "The step is FAILED and keeps its branch; the others go on.",
+            ),
         ],
     );
     asked.details.clone_from(&failure.message);
@@ -160,8 +291,8 @@ pub(super) fn push(project: &str, branch: &str) -> Question {
         format!("Shall the commits on {branch} be pushed now?"),
         "What is pushed cannot be taken back without others seeing it.",
         vec![
-            Choice::new("approve", "Push", "The branch is sent to its remote."),
-            Choice::new("cancel", "Not now", "Nothing is sent; you can push by hand."),
+            option(PushChoice::Approve, "Push", "The branch is sent to its remote."),
+            option(PushChoice::Cancel, "Not now", "Nothing is sent; you can push by hand."),
         ],
     )
 }

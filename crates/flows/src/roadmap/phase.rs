@@ -1,15 +1,20 @@
 //! One phase: begun on record, done by the agent, proven by the engine, ended on record.
 
-use serde_json::json;
 use seriatim_core::report::Report;
 use seriatim_core::roadmap::audit::Happening;
 use seriatim_core::roadmap::change;
 use seriatim_core::roadmap::change::Act;
 use seriatim_core::roadmap::change::By;
 use seriatim_core::roadmap::change::Change;
+use seriatim_core::roadmap::facts::Matter;
+use seriatim_core::roadmap::facts::PhaseEnd;
+use seriatim_core::roadmap::facts::PhaseOutcome;
+use seriatim_core::roadmap::facts::ReopenCause;
+use seriatim_core::roadmap::facts::RoadmapFact;
 use seriatim_core::roadmap::phases::COMMIT;
 use seriatim_core::roadmap::proof;
 use seriatim_core::roadmap::proof::Objection;
+use seriatim_core::roadmap::proof::Rule;
 use seriatim_core::roadmap::proof::Sort;
 use seriatim_core::roadmap::result::Checkpoint;
 use seriatim_core::roadmap::state::Outcome;
@@ -19,6 +24,7 @@ use seriatim_core::roadmap::state::StepStatus;
 use super::Call;
 use super::call::Called;
 use super::people;
+use super::people::GreenAtRedChoice;
 use super::prove::Proof;
 use super::work::Stop;
 use super::work::Work;
@@ -88,7 +94,14 @@ impl Work<'_> {
         let now = cx.now().await;
         let start = Change { by: By::Engine, ..Change::new(Act::Start, name) };
         self.take(change::change(&self.state, &self.schema, &start, now), now)?;
+        let (step, phase, attempt) = (self.step.id.clone(), name.to_owned(), self.attempt(name));
+        cx.record(&RoadmapFact::PhaseBegan { step, phase, attempt });
         self.save(cx).await
+    }
+
+    /// Returns which attempt at a phase this is, from 1 on.
+    pub(super) fn attempt(&self, name: &str) -> usize {
+        self.state.phase(name).map_or(1, |phase| phase.history.len() + 1)
     }
 
     /// Saved at once, with the claim and the evidence apart.
@@ -99,8 +112,7 @@ impl Work<'_> {
         proof: &Proof,
         report: Option<&Report>,
     ) -> Result<(), Stop> {
-        let attempt = self.state.phase(name).map_or(1, |phase| phase.history.len() + 1);
-        cx.record(&proof.record(&self.step.id, name, attempt, report));
+        cx.record(&proof.fact(&self.step.id, name, self.attempt(name), report));
         let now = cx.now().await;
         let passed = proof.objections.is_empty();
         let said: Vec<&str> = proof.objections.iter().map(|o| o.message.as_str()).collect();
@@ -121,7 +133,7 @@ impl Work<'_> {
         if let Some(record) = self.state.phases.iter_mut().find(|record| record.name == name) {
             record.turn_count = turns.filter(|turns| *turns > 0).or(record.turn_count);
         }
-        for objection in proof.objections.iter().filter(|objection| objection.rule == "scope") {
+        for objection in proof.objections.iter().filter(|objection| objection.rule == Rule::Scope) {
             let event = self.event(Happening::ScopeViolation, now).with("phase", name);
             self.unsaid.push(event.with("what", objection.message.as_str()));
         }
@@ -134,7 +146,7 @@ impl Work<'_> {
             Stop::Failed { reason, .. } => reason.clone(),
             Stop::Cancelled { by } => format!("{by} stopped it"),
         };
-        let objection = Objection { rule: "agent", message: why, output: String::new() };
+        let objection = Objection { rule: Rule::Agent, message: why, output: String::new() };
         let proof = Proof { objections: vec![objection], ..Proof::default() };
         match self.end_phase(cx, name, &proof, None).await {
             Ok(()) => stop,
@@ -146,29 +158,37 @@ impl Work<'_> {
         let now = cx.now().await;
         let skip = Change { reason: Some(reason.to_owned()), ..Change::new(Act::Skip, name) };
         self.take(change::change(&self.state, &self.schema, &skip, now), now)?;
-        cx.record(&json!({
-            "fact": "phase_ended", "step": self.step.id, "phase": name, "outcome": "SKIPPED", "words": reason,
-        }));
+        cx.record(&RoadmapFact::PhaseEnded(Box::new(PhaseEnd {
+            step: self.step.id.clone(),
+            phase: name.to_owned(),
+            attempt: None,
+            outcome: PhaseOutcome::Skipped,
+            claim: None,
+            evidence: vec![],
+            objections: vec![],
+            notes: vec![],
+            words: reason.to_owned(),
+        })));
         self.save(cx).await
     }
 
     /// Evidence refused a phase three times over.
     async fn give_up(&mut self, cx: &Cx, name: &str, sort: Sort, proof: &Proof) -> Result<GivenUp, Stop> {
-        let is_red = matches!(sort, Sort::RedAcceptance | Sort::RedUnit | Sort::Red);
-        let all_green = proof.objections.iter().all(|objection| objection.rule == RED_IS_GREEN);
+        let all_green = proof.objections.iter().all(|objection| objection.rule == Rule::RedIsGreen);
         let message = proof.objections.first().map(|o| o.message.clone()).unwrap_or_default();
-        if is_red && all_green {
+        if sort.is_red() && all_green {
             let output = proof.objections.first().map(|o| o.output.clone()).unwrap_or_default();
-            let answer = cx.ask(people::stays_green(&self.step.id, name, &message, &output)).await;
+            let question = people::stays_green(&self.step.id, name, &message, &output);
+            let (choice, answer) = people::decide(cx, Matter::GreenAtRed, &self.step.id, question).await;
             let words = answer.text.clone().filter(|text| !text.trim().is_empty());
-            return match answer.choice.as_str() {
-                "fix" => Ok(GivenUp::Fix(words)),
-                "skip" => {
+            return match choice {
+                GreenAtRedChoice::Fix => Ok(GivenUp::Fix(words)),
+                GreenAtRedChoice::Skip => {
                     let reason = format!("APPROVED_SKIP: {} ({})", words.unwrap_or_default(), answer.by);
                     self.skip(cx, name, &reason).await?;
                     Ok(GivenUp::Skipped)
                 }
-                _ => Err(Stop::Cancelled { by: answer.by }),
+                GreenAtRedChoice::Cancel => Err(Stop::Cancelled { by: answer.by }),
             };
         }
         self.void_red(cx, proof).await?;
@@ -177,7 +197,7 @@ impl Work<'_> {
             reason: format!("{name} was refused {} times: {}", AGAIN + 1, reasons.join(" ")),
             suggestions: vec![
                 format!("Read the evidence with `seriatim show`, and what the agent claimed beside it"),
-                format!("Mend what is named, then run the step again; it goes on with {name}"),
+                format!("Fix what is named, then run the step again; it goes on with {name}"),
             ],
             can_retry: true,
         })
@@ -185,10 +205,10 @@ impl Work<'_> {
 
     /// Tests that were rewritten to become green prove nothing any more: RED has to be shown again.
     async fn void_red(&mut self, cx: &Cx, proof: &Proof) -> Result<(), Stop> {
-        let cheated = proof.objections.iter().find(|objection| VOIDING.contains(&objection.rule));
+        let cheated = proof.objections.iter().find(|objection| objection.rule.voids_red());
         let Some(objection) = cheated else { return Ok(()) };
         let red: Vec<String> =
-            self.schema.names().filter(|name| name.starts_with("RED")).map(str::to_owned).collect();
+            self.schema.names().filter(|name| Sort::of(name).is_red()).map(str::to_owned).collect();
         let Some(last) = red
             .iter()
             .rev()
@@ -203,6 +223,7 @@ impl Work<'_> {
             ..Change::new(Act::Reopen, last)
         };
         self.take(change::change(&self.state, &self.schema, &change, now), now)?;
+        self.record_reopened(cx, last, ReopenCause::RedIsVoid, &objection.message);
         self.memory.red_tests.clear();
         self.memory.red_counts.clear();
         self.save(cx).await
@@ -220,12 +241,12 @@ impl Work<'_> {
             let mut proof = self.prove(cx, COMMIT, Sort::Green, Some(&report)).await?;
             let open = self.state.phases.iter().filter(|phase| phase.name != COMMIT && !phase.is_closed());
             let unclosed = |name: &String| Objection {
-                rule: "phases",
+                rule: Rule::Phases,
                 message: format!("Phase {name} is not over. Report it with `seriatim phase`."),
                 output: String::new(),
             };
             proof.objections.extend(open.map(|phase| unclosed(&phase.name)));
-            cx.record(&proof.record(&self.step.id, "all phases", refused as usize + 1, Some(&report)));
+            cx.record(&proof.fact(&self.step.id, "all phases", refused as usize + 1, Some(&report)));
             if proof.objections.is_empty() {
                 return Ok(());
             }
@@ -254,9 +275,3 @@ enum GivenUp {
     Skipped,
     Fix(Option<String>),
 }
-
-/// The rule by which RED is refused for being green.
-const RED_IS_GREEN: &str = "red-is-green";
-/// Rules that say that the tests are not what they were when they were red.
-const VOIDING: [&str; 5] =
-    ["red-test-changed", "skip-marker", "test-deleted", "test-file-deleted", "test-count"];

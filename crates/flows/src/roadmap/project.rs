@@ -3,11 +3,11 @@
 use std::collections::BTreeSet;
 
 use serde_json::Value;
-use serde_json::json;
 use seriatim_core::finding::Finding;
 use seriatim_core::finding::has_errors;
 use seriatim_core::roadmap::Roadmap;
 use seriatim_core::roadmap::document;
+use seriatim_core::roadmap::facts::RoadmapFact;
 use seriatim_core::roadmap::phases::Schema;
 use seriatim_core::roadmap::plan::Step;
 use seriatim_core::roadmap::store::StateFile;
@@ -123,11 +123,14 @@ impl Project {
         let size = context.size();
         let critiques: Vec<String> =
             self.roadmap.unresolved(step).into_iter().map(|critique| critique.text.clone()).collect();
-        cx.record(&json!({
-            "fact": "context", "step": step.id, "roadmap_tokens": size.roadmap_tokens,
-            "context_tokens": size.context_tokens, "saved_percent": size.saved_percent(),
-            "words": size.to_string(), "unresolved_critiques": critiques,
-        }));
+        cx.record(&RoadmapFact::Context {
+            step: step.id.clone(),
+            roadmap_tokens: size.roadmap_tokens,
+            context_tokens: size.context_tokens,
+            saved_percent: size.saved_percent(),
+            words: size.to_string(),
+            unresolved_critiques: critiques,
+        });
     }
 }
 

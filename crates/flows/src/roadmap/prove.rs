@@ -1,15 +1,20 @@
 //! What a phase shows: the agent's claim on one side, what the engine saw itself on the other.
 
-use serde_json::Value;
-use serde_json::json;
 use seriatim_core::evidence::scenarios;
 use seriatim_core::guard::scope::Allowed;
 use seriatim_core::report::Report;
 use seriatim_core::report::Status;
+use seriatim_core::roadmap::facts::Claim;
+use seriatim_core::roadmap::facts::GateEvidence;
+use seriatim_core::roadmap::facts::PhaseEnd;
+use seriatim_core::roadmap::facts::PhaseOutcome;
+use seriatim_core::roadmap::facts::Refusal;
+use seriatim_core::roadmap::facts::RoadmapFact;
 use seriatim_core::roadmap::plan::Step;
 use seriatim_core::roadmap::proof;
 use seriatim_core::roadmap::proof::Earlier;
 use seriatim_core::roadmap::proof::Objection;
+use seriatim_core::roadmap::proof::Rule;
 use seriatim_core::roadmap::proof::Sort;
 use seriatim_core::roadmap::proof::TestFile;
 use seriatim_core::roadmap::state::StepStatus;
@@ -28,7 +33,7 @@ use crate::request::Difference;
 pub(super) struct Proof {
     pub(super) objections: Vec<Objection>,
     /// What the gates showed, as it goes on record.
-    pub(super) gates: Vec<Value>,
+    pub(super) gates: Vec<GateEvidence>,
     pub(super) tests: Option<TestResults>,
     /// In a few words: what the phase closed on.
     pub(super) words: String,
@@ -61,7 +66,7 @@ impl Work<'_> {
             self.look_at_gates(cx, phase, sort, &tests, &mut proof).await?;
         }
         if matches!(sort, Sort::Green | Sort::GreenUnit) && proof.objections.is_empty() {
-            // Neither tests nor the papers of the step are code that could be refactored.
+            // Neither tests nor the state files of the step are code that could be refactored.
             let is_test = |path: &str| tests.iter().any(|test| test.path == path);
             let is_code = |path: &str| !is_test(path) && !self.allowed.is_own(path);
             let code = difference.files.iter().filter(|file| is_code(&file.path));
@@ -101,7 +106,7 @@ impl Work<'_> {
         let outside =
             difference.files.iter().filter(|file| !self.permits(file) && !apart.contains(&file.path));
         let objection = |path: &String| Objection {
-            rule: "scope",
+            rule: Rule::Scope,
             message: format!(
                 "Unexpected modification: {path} is not among the files that step {} may change. Put it back as it \
                  was, or have it added to the step's files.",
@@ -123,7 +128,7 @@ impl Work<'_> {
         else {
             if !at_begin {
                 proof.objections.push(Objection {
-                    rule: "G1",
+                    rule: Rule::TestFileMissing,
                     message: format!(
                         "The test file {path} is not there. Write the one scenario of this step into it."
                     ),
@@ -156,7 +161,7 @@ impl Work<'_> {
         let Some(report) = report else { return };
         if report.status == Status::Partial {
             let message = format!("The report says that the phase is only partly done: {}", report.summary);
-            proof.objections.push(Objection { rule: "partial", message, output: String::new() });
+            proof.objections.push(Objection { rule: Rule::Partial, message, output: String::new() });
         }
         if !report.criteria.is_empty() {
             self.judged.clone_from(&report.criteria);
@@ -178,7 +183,7 @@ impl Work<'_> {
         self.findings = findings.iter().map(proof::ReviewFinding::to_json).collect();
         for judged in report.criteria.iter().filter(|judged| !judged.met) {
             let message = format!("The criterion \"{}\" is not met: {}", judged.criterion, judged.reason);
-            proof.objections.push(Objection { rule: "criteria", message, output: String::new() });
+            proof.objections.push(Objection { rule: Rule::Criteria, message, output: String::new() });
         }
     }
 
@@ -201,13 +206,13 @@ impl Work<'_> {
             return Ok(());
         }
         let before = self.stand(cx).await?.tree;
-        let shown = self.run_gates(cx, &names).await;
+        let shown = self.run_gates(cx, phase, &names).await;
         self.set_apart(cx, &before).await?;
         let red = self.memory.red_counts.iter().map(|(gate, kept)| (gate.clone(), kept.counts()));
         let earlier = Earlier { red: red.collect() };
         let seen: Vec<_> = shown.iter().map(|shown| shown.seen.clone()).collect();
         let objections = proof::judge(phase, sort, &seen, &earlier);
-        if matches!(sort, Sort::RedAcceptance | Sort::RedUnit | Sort::Red) && objections.is_empty() {
+        if sort.is_red() && objections.is_empty() {
             for seen in &seen {
                 if let Some(counts) = &seen.counts {
                     self.memory.red_counts.insert(seen.gate.clone(), KeptCounts::of(counts));
@@ -224,7 +229,7 @@ impl Work<'_> {
         let words: Vec<String> =
             shown.iter().map(|shown| format!("{}: {}", shown.seen.gate, shown.seen.words)).collect();
         proof.words = words.join("; ");
-        proof.gates = shown.into_iter().map(|shown| shown.record).collect();
+        proof.gates = shown.into_iter().map(|shown| shown.evidence).collect();
         Ok(())
     }
 
@@ -270,24 +275,27 @@ fn results(shown: &[Shown]) -> Option<TestResults> {
 }
 
 impl Proof {
-    /// As it goes on record: what was claimed, what was seen, and what is held against it, each apart.
-    pub(super) fn record(&self, step: &str, phase: &str, attempt: usize, report: Option<&Report>) -> Value {
-        let objections: Vec<Value> = self
-            .objections
-            .iter()
-            .map(|objection| json!({"rule": objection.rule, "message": objection.message}))
-            .collect();
-        let claim = report.map(|report| {
-            json!({
-                "status": report.status, "summary": report.summary, "criteria": report.criteria,
-                "artifacts": report.artifacts, "usage": report.usage,
-            })
-        });
-        json!({
-            "fact": "phase_ended", "step": step, "phase": phase, "attempt": attempt,
-            "outcome": if self.objections.is_empty() { "PASS" } else { "FAIL" },
-            "claim": claim, "evidence": self.gates, "objections": objections, "notes": self.notes,
-            "words": self.words,
-        })
+    /// Returns the fact of the end of the phase: what was claimed, what was seen, and what is held against it.
+    pub(super) fn fact(
+        &self,
+        step: &str,
+        phase: &str,
+        attempt: usize,
+        report: Option<&Report>,
+    ) -> RoadmapFact {
+        let refusal =
+            |objection: &Objection| Refusal { rule: objection.rule, message: objection.message.clone() };
+        let passed = self.objections.is_empty();
+        RoadmapFact::PhaseEnded(Box::new(PhaseEnd {
+            step: step.to_owned(),
+            phase: phase.to_owned(),
+            attempt: Some(attempt),
+            outcome: if passed { PhaseOutcome::Pass } else { PhaseOutcome::Fail },
+            claim: report.map(Claim::from),
+            evidence: self.gates.clone(),
+            objections: self.objections.iter().map(refusal).collect(),
+            notes: self.notes.clone(),
+            words: self.words.clone(),
+        }))
     }
 }

@@ -5,6 +5,12 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 use serde_json::json;
+use seriatim_core::roadmap::facts::Closing;
+use seriatim_core::roadmap::facts::ErrorArea;
+use seriatim_core::roadmap::facts::Matter;
+use seriatim_core::roadmap::facts::QueuedStep;
+use seriatim_core::roadmap::facts::RoadmapFact;
+use seriatim_core::roadmap::facts::StepResult;
 use seriatim_core::roadmap::plan::Step;
 use seriatim_core::roadmap::queue;
 
@@ -12,7 +18,9 @@ use super::begin;
 use super::ended;
 use super::finalize;
 use super::home;
+use super::home::CommitKind;
 use super::people;
+use super::people::ConflictChoice;
 use super::project::Project;
 use super::work::Memory;
 use super::work::Place;
@@ -32,13 +40,27 @@ const TREES: &str = ".seriatim/trees";
 
 /// Carries a step out in the workspace itself.
 pub(super) async fn in_place(cx: &Cx, project: &Project, id: &str) -> StepEnd {
+    let end = carry_out_here(cx, project, id).await;
+    closed(cx, end)
+}
+
+/// Records how a step ended.
+fn closed(cx: &Cx, end: StepEnd) -> StepEnd {
+    let (step, reason) = (end.told().step.clone(), end.told().reason.clone());
+    cx.record(&RoadmapFact::StepClosed { step, status: end.result(), reason });
+    end
+}
+
+async fn carry_out_here(cx: &Cx, project: &Project, id: &str) -> StepEnd {
     let Some(step) = project.roadmap.step(id) else {
-        return StepEnd::Blocked(Told::new(id, "BLOCKED", format!("Step {id} not found in roadmap.")));
+        let message = format!("Step {id} not found in roadmap.");
+        return StepEnd::Blocked(Told::new(id, StepResult::Blocked, message));
     };
     let mut work = match begin::open(cx, project, step, Place::default()).await {
         Ok(work) => work,
         Err(end) => return end,
     };
+    project.announce(cx, step, &work.schema);
     match through(cx, &mut work).await {
         Ok(end) => end,
         Err(stop) => work.stopped(cx, stop).await,
@@ -92,8 +114,7 @@ async fn announce_queue(cx: &Cx, project: &Project, done: &BTreeSet<String>) {
     let now = cx.now().await;
     let parallel = usize::try_from(project.start.parallel.max(1)).unwrap_or(1);
     let queue = queue::queue(&project.roadmap, done, &[], now, parallel);
-    let queue: Vec<Value> = queue.iter().map(queue::Queued::to_json).collect();
-    cx.record(&json!({"fact": "queue", "execution_queue": queue}));
+    cx.record(&RoadmapFact::Queue { execution_queue: queue.iter().map(QueuedStep::from).collect() });
 }
 
 /// The steps of one layer, which need nothing of one another.
@@ -137,11 +158,10 @@ async fn begun_here<'s>(cx: &Cx, project: &Project, steps: Vec<&'s Step>) -> (Ve
     let (mut ends, mut fresh) = (vec![], vec![]);
     for step in steps {
         let memory = cx.recall(&project.start.state_of(&step.id), &step.id).await;
-        let memory: Memory = serde_json::from_value(memory).unwrap_or_default();
-        if memory.base_tree.is_empty() || memory.beside {
-            fresh.push(step);
-        } else {
-            ends.push(in_place(cx, project, &step.id).await);
+        match Memory::read(memory) {
+            Ok(memory) if memory.base_tree.is_empty() || memory.beside => fresh.push(step),
+            // A record that cannot be read is told there.
+            Ok(_) | Err(_) => ends.push(in_place(cx, project, &step.id).await),
         }
     }
     (ends, fresh)
@@ -171,7 +191,7 @@ async fn side_by_side(
         .await;
     let mut ends = vec![];
     for one in worked {
-        ends.push(match one {
+        let end = match one {
             Err(end) => end,
             Ok((mut work, Err(stop))) => {
                 close_tree(cx, &work.place, false).await;
@@ -181,7 +201,8 @@ async fn side_by_side(
                 Ok(end) => end,
                 Err(stop) => work.stopped(cx, stop).await,
             },
-        });
+        };
+        ends.push(closed(cx, end));
     }
     ends
 }
@@ -201,12 +222,13 @@ async fn open_tree<'p>(
     base: &str,
 ) -> Result<Work<'p>, StepEnd> {
     let work = begin::open(cx, project, step, place.clone()).await?;
+    project.announce(cx, step, &work.schema);
     let (tree, branch, base) = (place.tree, place.branch, base.to_owned());
     match cx.git::<()>(GitCall::OpenTree { tree, branch, base }).await {
         Ok(()) => Ok(work),
         Err(failure) => {
             let message = format!("No working tree could be made for step {}: {}", step.id, failure.message);
-            Err(StepEnd::Failed(Told::new(&step.id, "FAILED", message)))
+            Err(StepEnd::Failed(Told::new(&step.id, StepResult::Failed, message)))
         }
     }
 }
@@ -221,30 +243,32 @@ async fn beside(cx: &Cx, work: &mut Work<'_>) -> Result<(), Stop> {
 async fn close_tree(cx: &Cx, place: &Place, merged: bool) {
     let (tree, branch) = (place.tree.clone(), place.branch.clone());
     if let Err(failure) = cx.git::<()>(GitCall::CloseTree { tree, branch, merged }).await {
-        cx.record(&json!({"fact": "error", "text": format!("working tree: {}", failure.message)}));
+        let text = format!("working tree: {}", failure.message);
+        cx.record(&RoadmapFact::Error { text, about: Some(ErrorArea::WorkingTree) });
     }
 }
 
-/// Brings a step home that was carried out beside others: what came home before is merged into its branch, its checks
-/// run on both together, and only then the workspace's branch moves.
+/// Merges a step that was carried out beside others: the steps that were merged before are merged into its branch, its
+/// checks run on both together, and only then the workspace's branch moves.
 async fn join(cx: &Cx, work: &mut Work<'_>) -> Result<StepEnd, Stop> {
     loop {
-        let message = format!("merge({}): what came home before", work.step.id);
+        let message = CommitKind::Merge.subject(&work.step.id);
         let call = GitCall::CatchUp { tree: work.place.tree.clone(), message };
         let caught: CaughtUp = cx.git(call).await.map_err(|failure| Stop::failed(failure.message))?;
         if caught.conflicts.is_empty() {
             break;
         }
-        cx.record(&json!({"fact": "conflict", "step": work.step.id, "files": caught.conflicts}));
+        let (step, files) = (work.step.id.clone(), caught.conflicts.clone());
+        cx.record(&RoadmapFact::Conflict { step, files });
         let place = work.place.clone();
         let asked = people::conflict(&work.step.id, &caught.conflicts, &place.tree, &place.branch);
-        let answer = cx.ask(asked).await;
-        match answer.choice.as_str() {
-            "retry" => {}
-            "rework" => return again(cx, work).await,
-            _ => {
+        let (choice, _) = people::decide(cx, Matter::Conflict, &work.step.id, asked).await;
+        match choice {
+            ConflictChoice::Retry => {}
+            ConflictChoice::Rework => return again(cx, work).await,
+            ConflictChoice::Cancel => {
                 let reason = format!(
-                    "its changes and work that came home before are in conflict in {}; its branch {} is kept",
+                    "its changes conflict with merged changes in {}; its branch {} is kept",
                     caught.conflicts.join(", "),
                     place.branch
                 );
@@ -261,7 +285,7 @@ async fn join(cx: &Cx, work: &mut Work<'_>) -> Result<StepEnd, Stop> {
 /// Does the step anew in the workspace, on top of what is there now.
 async fn again(cx: &Cx, work: &mut Work<'_>) -> Result<StepEnd, Stop> {
     close_tree(cx, &work.place.clone(), false).await;
-    let stopped = Stop::failed("it was in conflict with work that came home before, and is done again");
+    let stopped = Stop::failed("it was in conflict with merged changes, and is done again");
     let _ = work.stopped(cx, stopped).await;
     work.start_over(cx).await?;
     work.phases(cx).await?;
@@ -283,7 +307,14 @@ pub(super) async fn leave(cx: &Cx, project: &Project) -> String {
             let recovered = seriatim_core::roadmap::verdict::crash(&work.state, now);
             if work.take(Ok((recovered.state, recovered.events)), now).is_ok() {
                 work.state.failure_reason = Some("A person cancelled the run".to_owned());
-                let _ = work.save(cx).await;
+                if let Err(Stop::Failed { reason, .. }) = work.save(cx).await {
+                    cx.record(&RoadmapFact::Error { text: reason, about: Some(ErrorArea::StateFile) });
+                }
+                cx.record(&RoadmapFact::StepClosed {
+                    step: step.id.clone(),
+                    status: StepResult::Cancelled,
+                    reason: "a person cancelled the run".to_owned(),
+                });
             }
         }
     }
@@ -295,7 +326,7 @@ fn told(
     project: &Project,
     before: &BTreeSet<String>,
     ends: &BTreeMap<String, StepEnd>,
-    closing: Option<Value>,
+    closing: Option<Result<Closing, String>>,
     pushed: bool,
 ) -> Ended {
     let count = |wanted: fn(&StepEnd) -> bool| ends.values().filter(|end| wanted(end)).count();
@@ -318,7 +349,10 @@ fn told(
     for trouble in troubles {
         message.push_str(&format!("\n{trouble}"));
     }
-    let words = closing.as_ref().and_then(|closing| closing["words"].as_str());
+    let words = closing.as_ref().map(|closing| match closing {
+        Ok(closing) => closing.words.as_str(),
+        Err(words) => words.as_str(),
+    });
     if let Some(words) = words.filter(|words| !words.is_empty()) {
         message.push_str(&format!("\n{words}"));
     }
@@ -339,9 +373,14 @@ fn told(
             }
         })
         .collect();
+    let finalize = match &closing {
+        None => Value::Null,
+        Some(Ok(closing)) => json!(closing),
+        Some(Err(words)) => json!({"words": words}),
+    };
     let outcome = json!({
         "project": project.start.project, "steps": steps, "done": before.len() + done, "failed": failed,
-        "blocked": blocked, "total": total, "finalize": closing, "pushed": pushed,
+        "blocked": blocked, "total": total, "finalize": finalize, "pushed": pushed,
     });
     ended(status, good, &message, outcome)
 }

@@ -14,6 +14,8 @@ use seriatim_core::guard::scope::Allowed;
 use seriatim_core::hash::Hash;
 use seriatim_core::report::Judged;
 use seriatim_core::report::Usage;
+use seriatim_core::roadmap::facts::StepCommit;
+use seriatim_core::roadmap::facts::StepResult;
 use seriatim_core::roadmap::phases::Schema;
 use seriatim_core::roadmap::plan::Step;
 use seriatim_core::roadmap::result::FilesModified;
@@ -69,7 +71,17 @@ pub(super) struct Memory {
     /// What agents used for the step so far, over all runs (DW-90).
     pub(super) usage: Usage,
     /// Commits made so far.
-    pub(super) commits: Vec<Value>,
+    pub(super) commits: Vec<StepCommit>,
+}
+
+impl Memory {
+    /// Reads what an earlier run left; nothing is the memory of a step that was never begun.
+    pub(super) fn read(left: Value) -> Result<Memory, String> {
+        match left {
+            Value::Null => Ok(Memory::default()),
+            left => serde_json::from_value(left).map_err(|error| error.to_string()),
+        }
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -175,16 +187,29 @@ pub(super) enum StepEnd {
 pub(super) struct Told {
     pub(super) step: String,
     pub(super) message: String,
+    /// Why it did not get to its end; empty where it did.
+    pub(super) reason: String,
     pub(super) outcome: Map<String, Value>,
     pub(super) files: FilesModified,
 }
 
 impl Told {
-    pub(super) fn new(step: &str, status: &str, message: String) -> Told {
+    pub(super) fn new(step: &str, status: StepResult, message: String) -> Told {
         let mut outcome = Map::new();
         outcome.insert("step".to_owned(), json!(step));
-        outcome.insert("status".to_owned(), json!(status));
-        Told { step: step.to_owned(), message, outcome, files: FilesModified::default() }
+        outcome.insert("status".to_owned(), json!(status.word()));
+        let reason = match status {
+            StepResult::Done | StepResult::AlreadyDone => String::new(),
+            StepResult::Failed | StepResult::Blocked | StepResult::Cancelled => message.clone(),
+        };
+        Told { step: step.to_owned(), message, reason, outcome, files: FilesModified::default() }
+    }
+
+    /// Says why in fewer words than the message.
+    #[must_use]
+    pub(super) fn because(mut self, reason: &str) -> Told {
+        reason.clone_into(&mut self.reason);
+        self
     }
 
     #[must_use]
@@ -202,6 +227,16 @@ impl StepEnd {
             | StepEnd::Failed(told)
             | StepEnd::Blocked(told)
             | StepEnd::Cancelled(told) => told,
+        }
+    }
+
+    pub(super) fn result(&self) -> StepResult {
+        match self {
+            StepEnd::Done(_) => StepResult::Done,
+            StepEnd::Already(_) => StepResult::AlreadyDone,
+            StepEnd::Failed(_) => StepResult::Failed,
+            StepEnd::Blocked(_) => StepResult::Blocked,
+            StepEnd::Cancelled(_) => StepResult::Cancelled,
         }
     }
 

@@ -22,7 +22,7 @@ mod planning;
 #[cfg(test)]
 mod recovering;
 #[cfg(test)]
-#[path = "../support/stage.rs"]
+#[path = "../support/world_stage.rs"]
 mod stage;
 #[cfg(test)]
 mod story;

@@ -40,7 +40,7 @@ mod rehearsing;
 #[cfg(test)]
 mod returning;
 #[cfg(test)]
-#[path = "../support/stage.rs"]
+#[path = "../support/world_stage.rs"]
 mod stage;
 #[cfg(test)]
 mod story;

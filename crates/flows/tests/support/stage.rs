@@ -1,11 +1,12 @@
-//! The stage for mailbox suites: it drives a flow turn by turn against a world in memory, keeps every request and
-//! outcome, and plays the run again over its own journal, at every question and at the end.
+//! A stage for flows: requests are answered by kind, and everything that was asked, recorded and written is kept.
+//!
+//! Every run is replayed over its own journal, whole and from its middle. A replay that makes another request, or comes
+//! to another end, fails the test.
 
 use std::collections::BTreeMap;
 
 use serde::Serialize;
 use serde_json::Value;
-use seriatim_core::question::Answer;
 use seriatim_core::question::Question;
 use seriatim_flows::Call;
 use seriatim_flows::Known;
@@ -16,127 +17,189 @@ use seriatim_flows::Turn;
 use seriatim_flows::registry;
 use seriatim_flows::registry::Ended;
 use seriatim_flows::registry::Flow;
+use seriatim_flows::request::WriteFile;
 
-/// Everything outside of a run.
-pub(crate) trait World {
-    /// Returns the outcome of a request, or nothing where a person cancels the run while it is open.
-    fn perform(&mut self, request: &Request) -> Option<Vec<u8>>;
-
-    /// Sees a fact when it is recorded, before the requests of the same turn are performed.
-    fn witness(&mut self, _fact: &Value) {}
+/// What a hand does with a request.
+pub(crate) enum Reply {
+    /// The outcome, as the journal keeps it.
+    Outcome(Vec<u8>),
+    /// A person cancels the run here; the request never gets an outcome.
+    Cancel,
 }
 
-/// A run as it was played.
-pub(crate) struct Played {
-    pub(crate) ended: Ended,
-    /// Requests of the flow, then those of its epilogue where it was cancelled.
-    pub(crate) calls: Vec<Call>,
-    pub(crate) outcomes: BTreeMap<String, Vec<u8>>,
-}
-
-/// Plays the newest version of a flow to its end.
-pub(crate) fn play(name: &str, input: &Value, world: &mut dyn World) -> Played {
-    let flow = registry::newest(name).unwrap();
-    let mut journal = Journal { flow, input, calls: vec![], outcomes: BTreeMap::new() };
-    if let Some(ended) = journal.drive(world, Part::Flow) {
-        return Played { ended, calls: journal.calls, outcomes: journal.outcomes };
+impl Reply {
+    pub(crate) fn of(outcome: &impl Serialize) -> Reply {
+        Reply::Outcome(serde_json::to_vec(outcome).unwrap())
     }
-    let (calls, outcomes) = (std::mem::take(&mut journal.calls), std::mem::take(&mut journal.outcomes));
-    let ended = journal.drive(world, Part::Epilogue).unwrap();
-    let mut played = Played { ended, calls, outcomes };
-    played.calls.extend(journal.calls);
-    played.outcomes.extend(journal.outcomes);
-    played
 }
 
-#[derive(Clone, Copy, PartialEq)]
-enum Part {
-    Flow,
-    Epilogue,
-}
+type Hand<W> = Box<dyn Fn(&mut W, &Request) -> Reply>;
 
-struct Journal<'i> {
+/// A run that is about to be played in a world `W`.
+pub(crate) struct Stage<W> {
     flow: &'static Flow,
-    input: &'i Value,
+    input: Value,
+    world: W,
+    hands: BTreeMap<&'static str, Hand<W>>,
+}
+
+/// A run that was played to its end.
+pub(crate) struct Played<W> {
+    pub(crate) world: W,
+    pub(crate) ended: Ended,
+    pub(crate) calls: Vec<Call>,
+}
+
+/// What one program of a run did.
+#[derive(Default)]
+struct Acts {
     calls: Vec<Call>,
     outcomes: BTreeMap<String, Vec<u8>>,
+    ended: Option<Ended>,
 }
 
-impl Journal<'_> {
-    fn start(&self, part: Part, past: Past) -> Run<Ended> {
-        match part {
-            Part::Flow => Run::new(past, |cx| (self.flow.start)(cx, self.input.clone())),
-            Part::Epilogue => Run::below("cancel", past, |cx| (self.flow.cancelled)(cx, self.input.clone())),
-        }
+impl<W> Stage<W> {
+    pub(crate) fn new(flow: &str, input: &impl Serialize, world: W) -> Stage<W> {
+        let flow = registry::newest(flow).unwrap();
+        Stage { flow, input: serde_json::to_value(input).unwrap(), world, hands: BTreeMap::new() }
     }
 
-    fn past(&self) -> Past {
-        let known = |call: &Call| match self.outcomes.get(&call.key) {
-            _ if call.request.is_fact() => Known::Fact,
-            Some(body) => Known::Done(body.clone()),
-            None => Known::Open,
+    /// Answers all requests of one kind. A request that nobody answers fails the test.
+    pub(crate) fn on(
+        mut self,
+        kind: &'static str,
+        hand: impl Fn(&mut W, &Request) -> Reply + 'static,
+    ) -> Stage<W> {
+        self.hands.insert(kind, Box::new(hand));
+        self
+    }
+
+    /// Plays the run to its end, and what is left to do where a person cancels it.
+    pub(crate) fn play(mut self) -> Played<W> {
+        let (flow, input) = (self.flow, self.input.clone());
+        let begin = |past: Past| Run::new(past, |cx| (flow.start)(cx, input.clone()));
+        let acts = self.drive(begin(Past::default()));
+        replay(&acts, &begin);
+        let mut calls = acts.calls;
+        let ended = match acts.ended {
+            Some(ended) => ended,
+            None => {
+                let rest = |past: Past| Run::below("cancel", past, |cx| (flow.cancelled)(cx, input.clone()));
+                let acts = self.drive(rest(Past::default()));
+                replay(&acts, &rest);
+                calls.extend(acts.calls);
+                acts.ended.unwrap()
+            }
         };
-        Past(self.calls.iter().map(|call| (call.key.clone(), (call.hash, known(call)))).collect())
+        Played { world: self.world, ended, calls }
     }
 
-    /// Turn by turn until the flow ends, or until the run is cancelled.
-    fn drive(&mut self, world: &mut dyn World, part: Part) -> Option<Ended> {
-        let mut run = self.start(part, Past::default());
+    /// Plays the run until a hand cancels it, as if the engine were killed there; nothing follows.
+    pub(crate) fn play_until_killed(mut self) -> W {
+        let (flow, input) = (self.flow, self.input.clone());
+        let acts = self.drive(Run::new(Past::default(), |cx| (flow.start)(cx, input.clone())));
+        assert!(acts.ended.is_none(), "the run came to its end");
+        self.world
+    }
+
+    fn drive(&mut self, mut run: Run<Ended>) -> Acts {
+        let mut acts = Acts::default();
         loop {
             let (calls, ended) = match run.turn() {
                 Turn::Done(calls, ended) => (calls, Some(ended)),
                 Turn::Waits(calls) => (calls, None),
                 Turn::Halted(halt) => panic!("halted: {halt}"),
             };
-            self.calls.extend(calls.iter().cloned());
-            for call in &calls {
-                if let Request::Record { fact } = &call.request {
-                    world.witness(fact);
-                }
-            }
-            if let Some(ended) = ended {
-                self.play_again(part, Some(&ended));
-                return Some(ended);
-            }
+            assert!(ended.is_some() || !calls.is_empty(), "the flow waits for nothing");
+            acts.calls.extend(calls.iter().cloned());
             for call in calls.iter().filter(|call| !call.request.is_fact()) {
-                if call.request.parks() {
-                    self.play_again(part, None);
+                let name = call.request.name();
+                let hand = self.hands.get(name).unwrap_or_else(|| panic!("nobody answers `{name}`"));
+                match hand(&mut self.world, &call.request) {
+                    Reply::Cancel => return acts,
+                    Reply::Outcome(outcome) => {
+                        acts.outcomes.insert(call.key.clone(), outcome.clone());
+                        run.put(&call.key, outcome);
+                    }
                 }
-                let Some(outcome) = world.perform(&call.request) else {
-                    self.play_again(part, None);
-                    return None;
-                };
-                self.outcomes.insert(call.key.clone(), outcome.clone());
-                run.put(&call.key, outcome);
+            }
+            if ended.is_some() {
+                acts.ended = ended;
+                return acts;
             }
         }
     }
-
-    /// Over its own past the flow asks for nothing new and comes to the same end.
-    fn play_again(&self, part: Part, ended: Option<&Ended>) {
-        let expected = match ended {
-            Some(ended) => Turn::Done(vec![], ended.clone()),
-            None => Turn::Waits(vec![]),
-        };
-        assert_eq!(self.start(part, self.past()).turn(), expected);
-    }
 }
 
-impl Played {
-    /// Every question, and the answer where one came.
-    pub(crate) fn questions(&self) -> Vec<(Question, Option<Answer>)> {
-        let asked = |call: &Call| match &call.request {
-            Request::Ask(question) => {
-                let answer = self.outcomes.get(&call.key).map(|body| serde_json::from_slice(body).unwrap());
-                Some((question.clone(), answer))
-            }
+impl<W> Played<W> {
+    /// The facts, in the order of the journal.
+    pub(crate) fn facts(&self) -> Vec<Value> {
+        let facts = self.calls.iter().filter_map(|call| match &call.request {
+            Request::Record { fact } => Some(fact.clone()),
             _ => None,
-        };
-        self.calls.iter().filter_map(asked).collect()
+        });
+        facts.collect()
+    }
+
+    /// The questions, in the order in which they were asked.
+    pub(crate) fn questions(&self) -> Vec<&Question> {
+        let asked = self.calls.iter().filter_map(|call| match &call.request {
+            Request::Ask(question) => Some(question),
+            _ => None,
+        });
+        asked.collect()
+    }
+
+    /// The files that were written by the flow itself.
+    pub(crate) fn writes(&self) -> Vec<&WriteFile> {
+        let written = self.calls.iter().filter_map(|call| match &call.request {
+            Request::Write(file) => Some(file),
+            _ => None,
+        });
+        written.collect()
     }
 }
 
-/// An outcome as the journal holds it.
-pub(crate) fn body(outcome: &impl Serialize) -> Vec<u8> {
-    serde_json::to_vec(outcome).unwrap()
+/// What the journal knows after some of the calls.
+fn past(acts: &Acts, calls: &[Call]) -> Past {
+    let known = |call: &Call| match acts.outcomes.get(&call.key) {
+        _ if call.request.is_fact() => Known::Fact,
+        Some(outcome) => Known::Done(outcome.clone()),
+        None => Known::Open,
+    };
+    Past(calls.iter().map(|call| (call.key.clone(), (call.hash, known(call)))).collect())
+}
+
+/// The same program over its own journal makes no other request, and comes to the same end: from the end, and from the
+/// middle on.
+fn replay(acts: &Acts, begin: &impl Fn(Past) -> Run<Ended>) {
+    for half in [acts.calls.len(), acts.calls.len() / 2] {
+        let mut run = begin(past(acts, &acts.calls[..half]));
+        let mut made: Vec<Call> = vec![];
+        let ended = loop {
+            let (calls, ended) = match run.turn() {
+                Turn::Done(calls, ended) => (calls, Some(ended)),
+                Turn::Waits(calls) => (calls, None),
+                Turn::Halted(halt) => panic!("the replay from call {half} halted: {halt}"),
+            };
+            let open: Vec<String> =
+                run.open().into_iter().filter(|key| acts.outcomes.contains_key(key)).collect();
+            made.extend(calls);
+            if ended.is_some() || open.is_empty() {
+                break ended;
+            }
+            for key in open {
+                run.put(&key, acts.outcomes[&key].clone());
+            }
+        };
+        assert_eq!(ended, acts.ended, "the replay from call {half} came to another end");
+        let hashes = |calls: &[Call]| -> BTreeMap<String, seriatim_core::hash::Hash> {
+            calls.iter().map(|call| (call.key.clone(), call.hash)).collect()
+        };
+        assert_eq!(
+            hashes(&made),
+            hashes(&acts.calls[half..]),
+            "the replay from call {half} made other requests"
+        );
+    }
 }

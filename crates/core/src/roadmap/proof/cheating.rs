@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::Objection;
+use super::Rule;
 use super::sort::Sort;
 use crate::evidence::scenarios;
 use crate::evidence::scenarios::Scenario;
@@ -95,7 +96,7 @@ fn gone(file: &TestFile, fixed: bool, moved: &BTreeSet<String>) -> Option<Object
     }
     let tests = if lost.is_empty() { String::new() } else { format!(" with {}", lost.join(", ")) };
     let message = format!("The test file {} is gone{tests}. Bring it back as it was at RED.", file.path);
-    Some(Objection::new("test-file-deleted", message))
+    Some(Objection::new(Rule::TestFileDeleted, message))
 }
 
 /// A red test that is not what it was when it was red.
@@ -127,7 +128,7 @@ fn rewritten(file: &TestFile) -> Option<Objection> {
          instead; further tests go into a file of their own.",
         file.path
     );
-    Some(Objection::new("red-test-changed", message))
+    Some(Objection::new(Rule::RedTestChanged, message))
 }
 
 /// Whether a file may hold tests beside the code that they test, which has to change at GREEN. Rust keeps unit tests
@@ -171,7 +172,7 @@ fn put_off(file: &TestFile, now: &str) -> Vec<Objection> {
             "`{}` on line {} of {} puts off {test}. Take it out: a test that is skipped proves nothing.",
             marker.word, marker.line, file.path
         );
-        Objection::new("skip-marker", message)
+        Objection::new(Rule::SkipMarker, message)
     };
     scenarios::skip_markers(before, now, &file.path).into_iter().map(objection).collect()
 }
@@ -192,7 +193,7 @@ fn deleted(file: &TestFile, now: &str, moved: &BTreeSet<String>) -> Vec<Objectio
                 "The test `{name}` is gone: it stood on line {line} of {} {when}. Bring it back under its name.",
                 file.path
             );
-            objections.push(Objection::new("test-deleted", message));
+            objections.push(Objection::new(Rule::TestDeleted, message));
         }
     }
     objections
@@ -221,7 +222,7 @@ pub fn gate_edits(files: &[GateFile]) -> Vec<Objection> {
              was when the step began.",
             file.path, file.gate
         );
-        Some(Objection::new("gate-edited", message))
+        Some(Objection::new(Rule::GateEdited, message))
     };
     files.iter().filter_map(objection).collect()
 }

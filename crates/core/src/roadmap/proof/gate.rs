@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use regex::Regex;
 
 use super::Objection;
+use super::Rule;
 use super::sort::ACCEPTANCE;
 use super::sort::Sort;
 use super::sort::TESTS;
@@ -146,16 +147,16 @@ fn not_red(phase: &str, seen: &Seen, need: Need) -> Option<Objection> {
         Verdict::Red(_) if need == Need::MissingLogic => return None,
         verdict if verdict.fails_on_assertion() => return None,
         Verdict::Green => (
-            "red-is-green",
+            Rule::RedIsGreen,
             format!(
                 "{phase} needs a test that fails, but the gate `{gate}` passes: {words}. A test that passes before \
                  the code is written proves nothing about it. Write a test for behaviour that is missing yet, or \
                  mend the one that passes without it."
             ),
         ),
-        Verdict::Nothing => ("nothing-ran", nothing_ran(phase, seen)),
+        Verdict::Nothing => (Rule::NothingRan, nothing_ran(phase, seen)),
         Verdict::Red(_) => (
-            "red-is-broken",
+            Rule::RedIsBroken,
             format!(
                 "{phase} needs a unit test that fails on its assertion, but no assertion was reached: {words}. Let \
                  the code under test return something wrong instead of saying that it is not written yet, so that \
@@ -163,7 +164,7 @@ fn not_red(phase: &str, seen: &Seen, need: Need) -> Option<Objection> {
             ),
         ),
         Verdict::Broken { why } => (
-            "red-is-broken",
+            Rule::RedIsBroken,
             format!(
                 "{phase} needs a test that fails on an assertion, but the gate `{gate}` failed for another reason: \
                  {words}. {}",
@@ -207,16 +208,16 @@ fn not_green(phase: &str, seen: &Seen) -> Option<Objection> {
     let Seen { gate, command, words, .. } = seen;
     let (rule, message) = match seen.verdict {
         Verdict::Green => return None,
-        Verdict::Nothing => ("nothing-ran", nothing_ran(phase, seen)),
+        Verdict::Nothing => (Rule::NothingRan, nothing_ran(phase, seen)),
         Verdict::Red(_) => (
-            "not-green",
+            Rule::NotGreen,
             format!(
                 "{phase} is over only when all tests pass, but the gate `{gate}` says: {words}. Mend the code, not the \
                  test."
             ),
         ),
         Verdict::Broken { .. } => (
-            "not-green",
+            Rule::NotGreen,
             format!(
                 "{phase} is over only when all tests pass, but the gate `{gate}` says: {words}. Run `{command}` \
                  yourself and mend what keeps the tests from passing."
@@ -235,7 +236,7 @@ fn failed(phase: &str, seen: &Seen) -> Option<Objection> {
         "The gate `{}` has to pass at the end of {phase}, but {}. Run `{}` yourself and mend what it names.",
         seen.gate, seen.words, seen.command
     );
-    Some(Objection::new("gate-failed", message).showing(&seen.tail))
+    Some(Objection::new(Rule::GateFailed, message).showing(&seen.tail))
 }
 
 /// Whether fewer tests fail than at RED. The list with fourteen phases lets unit tests pass first; where one gate runs
@@ -274,7 +275,7 @@ fn fewer_tests(seen: &Seen, earlier: &Earlier) -> Option<Objection> {
         ),
         None | Some(_) => return None,
     };
-    Some(Objection::new("test-count", message).showing(&seen.tail))
+    Some(Objection::new(Rule::TestCount, message).showing(&seen.tail))
 }
 
 fn tests(number: u64) -> String {

@@ -5,6 +5,7 @@ use serde_json::Value as Json;
 use serde_json::json;
 
 use super::Objection;
+use super::Rule;
 use crate::evidence::coverage::Comparator;
 use crate::evidence::coverage::Coverage;
 use crate::evidence::coverage::Threshold;
@@ -49,7 +50,7 @@ pub fn coverage(value: Option<Coverage>, threshold: &Threshold, base: Option<Cov
     let Some(value) = value else {
         let message = "The gate `coverage` ran, but no value was found in what it printed or wrote. Nothing is known \
                        about the coverage then: see that the report is written.";
-        return Some(Objection::new("coverage-unknown", message));
+        return Some(Objection::new(Rule::CoverageUnknown, message));
     };
     if !value.meets(threshold) {
         let message = format!(
@@ -61,13 +62,13 @@ pub fn coverage(value: Option<Coverage>, threshold: &Threshold, base: Option<Cov
             },
             threshold.percent
         );
-        return Some(Objection::new("coverage", message));
+        return Some(Objection::new(Rule::Coverage, message));
     }
     let base = base.filter(|base| value.percent() < base.percent())?;
     let message = format!(
         "Coverage fell to {value}; it was {base} when the step began. Write tests for what this step added."
     );
-    Some(Objection::new("coverage-fell", message))
+    Some(Objection::new(Rule::CoverageFell, message))
 }
 
 /// How bad a reviewer finds something.
@@ -195,7 +196,7 @@ pub fn review_objections(findings: &[ReviewFinding]) -> Vec<Objection> {
             finding.place(),
             ended(&finding.title)
         );
-        Objection::new("review-finding", message)
+        Objection::new(Rule::ReviewFinding, message)
     };
     findings.iter().filter(|finding| finding.refuses()).map(objection).collect()
 }

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::Objection;
+use super::Rule;
 use crate::evidence::scenarios;
 use crate::evidence::scenarios::Scenario;
 
@@ -23,7 +24,7 @@ pub fn one_scenario(
             "which scenarios of {path} are enabled is not known: its language is not read"
         )));
     }
-    let refusal = |message: String| Objection::new("one-scenario", message);
+    let refusal = |message: String| Objection::new(Rule::OneScenario, message);
     let all = scenarios::list(now, path);
     let meant: Vec<&Scenario> = match wanted {
         Some(wanted) => all.iter().filter(|scenario| is_meant(&scenario.name, wanted)).collect(),

@@ -3,6 +3,7 @@
 mod imports;
 
 use super::Objection;
+use super::Rule;
 use imports::Import;
 
 /// Whether an acceptance test goes through the entry point. An objection where an entry point is set and the test does
@@ -41,7 +42,7 @@ pub fn walking_skeleton(
             "Wiring gap: {test_path} imports the component {component} directly (`{line}`). An acceptance test goes \
              through the entry point `{entry_point}`, so that it shows that the component is wired into the system."
         );
-        return Err(Objection::new("walking-skeleton", message));
+        return Err(Objection::new(Rule::WalkingSkeleton, message));
     }
     let imported = imports.iter().any(|import| entry.is_meant(import));
     if imported || imports::code(text, test_path).any(|line| entry.is_named(line, entry_point)) {
@@ -51,7 +52,7 @@ pub fn walking_skeleton(
         "Wiring gap: {test_path} does not use the entry point `{entry_point}`. Let the acceptance test start there, as \
          the users of the system do."
     );
-    Err(Objection::new("walking-skeleton", message))
+    Err(Objection::new(Rule::WalkingSkeleton, message))
 }
 
 /// Whether a file of the step is a piece of the product that a test could import: no test, no folder, no pattern.

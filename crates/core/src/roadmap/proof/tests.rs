@@ -10,7 +10,7 @@ use super::*;
 
 #[track_caller]
 fn rules(objections: &[Objection]) -> Vec<&'static str> {
-    objections.iter().map(|objection| objection.rule).collect()
+    objections.iter().map(|objection| objection.rule.word()).collect()
 }
 
 /// K-01: every phase of every generation has its sort, and so has one that nobody knows.
@@ -64,9 +64,9 @@ fn dw_61_a_phase_has_its_gates_and_tests_stand_in_for_acceptance() {
 #[test]
 fn feedback_has_the_message_first_and_each_output_once() {
     let objections = [
-        Objection::new("not-green", "One test fails.").showing("E assert 1 == 2\n"),
-        Objection::new("test-count", "Fewer tests ran.").showing("E assert 1 == 2\n"),
-        Objection::new("skip-marker", "A test is put off."),
+        Objection::new(Rule::NotGreen, "One test fails.").showing("E assert 1 == 2\n"),
+        Objection::new(Rule::TestCount, "Fewer tests ran.").showing("E assert 1 == 2\n"),
+        Objection::new(Rule::SkipMarker, "A test is put off."),
     ];
     assert_eq!(
         feedback(&objections),

@@ -31,7 +31,7 @@ fn k_51_the_comparator_decides_about_exactly_the_threshold() {
     assert_eq!(coverage(percent("80.1"), &above, None), None);
     assert_eq!(coverage(percent("80"), &at_least, None), None);
     let refused = coverage(percent("80"), &above, None).unwrap();
-    assert_eq!(refused.rule, "coverage");
+    assert_eq!(refused.rule.word(), "coverage");
     assert!(
         refused.message.starts_with("Coverage is 80%, and it has to be above 80%"),
         "{}",
@@ -46,13 +46,13 @@ fn k_51_the_comparator_decides_about_exactly_the_threshold() {
 fn dw_64_coverage_that_fell_or_is_unknown_is_refused() {
     let threshold = Threshold { comparator: Comparator::Above, percent: "80".parse().unwrap() };
     let counted = |covered| Some(Coverage::Counted { covered, total: 100 });
-    assert_eq!(coverage(None, &threshold, None).unwrap().rule, "coverage-unknown");
+    assert_eq!(coverage(None, &threshold, None).unwrap().rule.word(), "coverage-unknown");
     assert_eq!(coverage(counted(91), &threshold, counted(91)), None);
     assert_eq!(coverage(counted(92), &threshold, counted(91)), None);
     let fell = coverage(counted(90), &threshold, counted(91)).unwrap();
-    assert_eq!(fell.rule, "coverage-fell");
+    assert_eq!(fell.rule.word(), "coverage-fell");
     assert!(fell.message.contains("fell to 90%; it was 91%"), "{}", fell.message);
-    assert_eq!(coverage(counted(70), &threshold, counted(91)).unwrap().rule, "coverage");
+    assert_eq!(coverage(counted(70), &threshold, counted(91)).unwrap().rule.word(), "coverage");
 }
 
 /// DW-64: critical and high findings keep a review open; the others are recorded.

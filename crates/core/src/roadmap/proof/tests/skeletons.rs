@@ -14,7 +14,7 @@ fn holds(path: &str, text: &str, entry: &str, components: &[&str]) {
 #[track_caller]
 fn refused(path: &str, text: &str, entry: &str, components: &[&str], words: &str) {
     let objection = walking_skeleton(path, text, Some(entry), &named(components)).unwrap_err();
-    assert_eq!(objection.rule, "walking-skeleton");
+    assert_eq!(objection.rule.word(), "walking-skeleton");
     assert!(objection.message.starts_with("Wiring gap"), "{}", objection.message);
     assert!(objection.message.contains(words), "{}", objection.message);
 }
