@@ -3,7 +3,6 @@
 pub(crate) mod findings;
 pub(crate) mod process;
 pub(crate) mod question;
-pub(crate) mod roadmap;
 pub(crate) mod run;
 pub(crate) mod story;
 pub(crate) mod table;

@@ -31,7 +31,7 @@ const COLUMN: usize = 46;
 pub fn view(facts: &[projection::Fact]) -> RunView {
     let facts: Vec<RoadmapFact> =
         facts.iter().filter_map(|fact| serde_json::from_value(fact.data.clone()).ok()).collect();
-    RunView { fields: fields(&facts), sections: sections(&facts), alerts: vec![] }
+    RunView { fields: fields(&facts), sections: sections(&facts), ..RunView::default() }
 }
 
 /// Returns a fact as machines read it: without its name.

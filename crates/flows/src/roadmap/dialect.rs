@@ -3,9 +3,10 @@
 use seriatim_core::document_kind;
 use seriatim_core::documents::DocumentKind;
 use seriatim_core::kind::Kind;
+use seriatim_core::roadmap::facts::RoadmapFact;
+use seriatim_core::roadmap::view;
 use seriatim_core::sentence::SharedFact;
 use seriatim_core::sentence::told;
-use seriatim_core::view::RunView;
 
 use super::cancelled;
 use super::entrance::ENTRANCES;
@@ -34,8 +35,8 @@ pub static DIALECT: Dialect = Dialect {
     entrances: ENTRANCES,
     documents: DOCUMENTS,
     sections: &["roadmap"],
-    tell: told::<SharedFact>,
-    view: |_| RunView::default(),
+    tell: |fact| told::<RoadmapFact>(fact).or_else(|| told::<SharedFact>(fact)),
+    view: view::view,
     raises_alerts: false,
     metrics: None,
     guide: "docs/guide/roadmaps.md",
