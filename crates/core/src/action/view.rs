@@ -1,0 +1,1 @@
+//! An action as `show` presents it, computed from its facts alone.
