@@ -1,5 +1,7 @@
 //! Failures have a class, and the class decides what happens next. Never a bare string.
 
+pub mod claim;
+
 use std::fmt;
 
 use serde::Deserialize;
@@ -89,6 +91,30 @@ impl fmt::Display for Class {
     }
 }
 
+/// Why it failed, where the place that makes the failure knows more than its class says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FailureCause {
+    /// The program cannot be found or cannot be executed: what a shell reports with exit code 127 or 126 (K-105).
+    NoProgram,
+    /// Too many calls; the other side may say how long to wait.
+    RateLimit {
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        retry_after_ms: Option<u64>,
+    },
+    /// A service or a lock is not available for the moment.
+    Unavailable,
+    /// A permission or a credential is missing.
+    Unauthorised,
+}
+
+impl FailureCause {
+    /// The exit codes by which a shell reports a program that it cannot start.
+    pub fn of_exit_code(code: i32) -> Option<FailureCause> {
+        matches!(code, 126 | 127).then_some(FailureCause::NoProgram)
+    }
+}
+
 /// A classified failure.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[error("{class}: {message}")]
@@ -111,6 +137,9 @@ pub struct Failure {
     /// The last lines of what it printed.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub output: String,
+    /// Why, where that is known; absent where the class says all there is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cause: Option<FailureCause>,
 }
 
 impl Failure {
@@ -123,7 +152,14 @@ impl Failure {
             kept: vec![],
             unclassed: false,
             output: String::new(),
+            cause: None,
         }
+    }
+
+    /// The same failure with its cause.
+    #[must_use]
+    pub fn because(self, cause: Option<FailureCause>) -> Failure {
+        Failure { cause, ..self }
     }
 
     /// The failure of an attempt that was under way when the engine died.
@@ -155,6 +191,23 @@ mod tests {
     fn e_60_backoff_is_one_two_four() {
         assert_eq!([2, 3, 4, 5].map(backoff_ms), [1000, 2000, 4000, 8000]);
         assert_eq!(backoff_ms(60), 300_000);
+    }
+
+    #[test]
+    fn a_cause_is_journalled_where_it_is_known_and_left_out_otherwise() {
+        let plain = Failure::new(Class::Crash, "it ended with exit code 1");
+        assert_eq!(
+            serde_json::to_string(&plain).unwrap(),
+            r#"{"class":"crash","message":"it ended with exit code 1"}"#
+        );
+        let known = plain.because(Some(FailureCause::RateLimit { retry_after_ms: Some(7000) }));
+        let text = serde_json::to_string(&known).unwrap();
+        assert!(text.ends_with(r#""cause":{"rate_limit":{"retry_after_ms":7000}}}"#), "{text}");
+        assert_eq!(serde_json::from_str::<Failure>(&text).unwrap(), known);
+        assert_eq!(
+            [0, 1, 126, 127].map(FailureCause::of_exit_code),
+            [None, None, Some(FailureCause::NoProgram), Some(FailureCause::NoProgram)]
+        );
     }
 
     #[test]

@@ -245,8 +245,10 @@ fn exec(hands: &Hands, job: &Job, command: &Command, watch: &dyn Watch) -> Resul
     };
     spawn.deadline_ms = command.timeout_ms;
     spawn.overflow = Some(hands.outputs.join(format!("{}.log", job.file_name())));
-    let ended =
-        hands.processes.run(&spawn, watch).map_err(|e| Failure::new(Class::Contract, e.to_string()))?;
+    let ended = hands
+        .processes
+        .run(&spawn, watch)
+        .map_err(|e| Failure::new(Class::Contract, e.to_string()).because(e.cause()))?;
     let code = match ended.how {
         How::Exited(code) => Some(code),
         How::Signaled(_) | How::Stopped => None,

@@ -9,6 +9,8 @@ use serde::Serialize;
 use super::severity;
 use super::severity::Concern;
 use super::severity::Verdict;
+use crate::choices;
+use crate::choices::Choices;
 use crate::hash::Hash;
 use crate::question::Choice;
 use crate::question::Question;
@@ -40,39 +42,23 @@ pub struct Summary {
 /// What the dialect asks whoever rejects (OC-53).
 pub const WHY: &str = "Why are you rejecting this artifact?";
 
-/// What a decision at a gate means for the flow.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Decision {
-    Approve,
-    /// Both send the work back with the person's words.
-    Changes,
-    Reject,
-    Cancel,
-    Rollback,
-    /// Those whose work was blocked try again.
-    Fix,
+choices! {
+    /// What a person decides at a gate.
+    #[derive(Serialize, Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum Decision {
+        Approve = "approve",
+        /// Both send the work back with the person's words.
+        Changes = "changes",
+        Reject = "reject",
+        Cancel = "cancel",
+        Rollback = "rollback",
+        /// Those whose work was blocked try again.
+        Fix = "fix",
+    }
 }
 
 impl Decision {
-    const IDS: [(&'static str, Decision); 6] = [
-        ("approve", Decision::Approve),
-        ("changes", Decision::Changes),
-        ("reject", Decision::Reject),
-        ("cancel", Decision::Cancel),
-        ("rollback", Decision::Rollback),
-        ("fix", Decision::Fix),
-    ];
-
-    /// The decision behind the id of an option.
-    pub fn of_choice(id: &str) -> Option<Decision> {
-        Decision::IDS.iter().find(|(known, _)| *known == id).map(|(_, decision)| *decision)
-    }
-
-    pub fn id(self) -> &'static str {
-        Decision::IDS.iter().find(|(_, decision)| *decision == self).map_or("cancel", |(id, _)| id)
-    }
-
     /// Those who made something hear of it and work again.
     pub fn sends_back(self) -> bool {
         matches!(self, Decision::Changes | Decision::Reject | Decision::Fix)
@@ -85,36 +71,36 @@ pub fn question(summary: &Summary) -> Question {
     let mut options = vec![];
     match &verdict {
         Verdict::Blocked { .. } => options.push(Choice::new(
-            "fix",
+            Decision::Fix.id(),
             "Fix",
             "Those who made it mend what is critical, the reviews are run again, and the gate is shown again.",
         )),
         Verdict::NeedsJustification { .. } => options.push(
             Choice::new(
-                "approve",
+                Decision::Approve.id(),
                 "Approve",
                 "The action goes on although there are findings of high severity; your justification is on record.",
             )
             .with_text(),
         ),
         Verdict::Clear => {
-            options.push(Choice::new("approve", "Approve", "The action goes on, and the decision is on record."));
+            options.push(Choice::new(Decision::Approve.id(), "Approve", "The action goes on, and the decision is on record."));
         }
     }
     options.push(
-        Choice::new("changes", "Changes", "Your words go to those who made it; they revise it, every check is run again, and you see it again.")
+        Choice::new(Decision::Changes.id(), "Changes", "Your words go to those who made it; they revise it, every check is run again, and you see it again.")
             .with_text(),
     );
     let reject = format!("{WHY} Your words go to those who made it; they begin again, and you see it again.");
-    options.push(Choice::new("reject", "Reject", &reject).with_text());
+    options.push(Choice::new(Decision::Reject.id(), "Reject", &reject).with_text());
     options.push(Choice::new(
-        "cancel",
+        Decision::Cancel.id(),
         "Cancel",
         "The action ends here; you are asked whether its work is kept.",
     ));
     if summary.can_roll_back {
         options.push(Choice::new(
-            "rollback",
+            Decision::Rollback.id(),
             "Rollback",
             "You are shown what would change; once you confirm, all files are as they were before the action.",
         ));

@@ -7,6 +7,8 @@ mod tests;
 use super::gate::Gate;
 use super::plan::Action;
 use super::plan::Duty;
+use crate::choices;
+use crate::choices::Choices;
 use crate::question::Choice;
 use crate::question::Question;
 
@@ -90,6 +92,25 @@ pub fn self_review(gate: &Gate) -> String {
     }
 }
 
+choices! {
+    /// Whether a condition in words holds.
+    pub enum RoleNeeded {
+        Yes = "yes",
+        No = "no",
+        Cancel = "cancel",
+    }
+}
+
+choices! {
+    /// What a person says at a clarification gate.
+    pub enum Clarified {
+        /// Their words go to the roles before the gate.
+        Answer = "guide",
+        NothingOpen = "approve",
+        Cancel = "cancel",
+    }
+}
+
 /// Asks whether a role is needed that works only under a condition. Whether words hold is not computed.
 pub fn condition_question(action: &str, duty: &Duty) -> Question {
     let title = duty.title();
@@ -103,9 +124,17 @@ pub fn condition_question(action: &str, duty: &Duty) -> Question {
         tried: vec![],
         details: String::new(),
         options: vec![
-            Choice::new("yes", "Yes", &format!("The {title} works with the others.")),
-            Choice::new("no", "No", &format!("The action goes on without the {title}; that is on record.")),
-            Choice::new("cancel", "Cancel", "The action ends here; you are asked whether its work is kept."),
+            Choice::new(RoleNeeded::Yes.id(), "Yes", &format!("The {title} works with the others.")),
+            Choice::new(
+                RoleNeeded::No.id(),
+                "No",
+                &format!("The action goes on without the {title}; that is on record."),
+            ),
+            Choice::new(
+                RoleNeeded::Cancel.id(),
+                "Cancel",
+                "The action ends here; you are asked whether its work is kept.",
+            ),
         ],
         free_text: true,
         about: vec![],
@@ -116,15 +145,18 @@ pub fn condition_question(action: &str, duty: &Duty) -> Question {
 pub fn clarification_question(action: &str, gate: &str, raised: &[String]) -> Question {
     let details: Vec<String> = raised.iter().map(|question| format!("- {question}")).collect();
     let answer = Choice::new(
-        "guide",
+        Clarified::Answer.id(),
         "Answer",
         "What you write goes to the roles before this gate; they revise their work, and then you see it again.",
     );
-    let nothing = Choice::new("approve", "Nothing is open", "The action goes on as it is.");
+    let nothing = Choice::new(Clarified::NothingOpen.id(), "Nothing is open", "The action goes on as it is.");
     let options =
         if raised.is_empty() { vec![nothing, answer.with_text()] } else { vec![answer.with_text(), nothing] };
-    let cancel =
-        Choice::new("cancel", "Cancel", "The action ends here; you are asked whether its work is kept.");
+    let cancel = Choice::new(
+        Clarified::Cancel.id(),
+        "Cancel",
+        "The action ends here; you are asked whether its work is kept.",
+    );
     Question {
         header: format!("Clarification {gate}"),
         question: format!("Is anything about the action \"{action}\" still to be clarified?"),

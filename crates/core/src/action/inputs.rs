@@ -7,8 +7,21 @@ use serde::Serialize;
 
 use super::paths::Promise;
 use super::placeholders;
+use crate::choices;
+use crate::choices::Choices;
 use crate::question::Choice;
 use crate::question::Question;
+
+choices! {
+    /// What a person does about an input that is not there.
+    pub enum MissingInput {
+        /// Their words are the input.
+        Provide = "provide_input",
+        /// The files are there by now.
+        LookAgain = "retry",
+        Cancel = "cancel",
+    }
+}
 
 /// One required input.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -87,13 +100,20 @@ impl Input {
             )
         };
         let provide = Choice::new(
-            "provide_input",
+            MissingInput::Provide.id(),
             "Provide it",
             "What you write is given to every role of the action.",
         );
-        let retry =
-            Choice::new("retry", "Look again", "The files are looked for again; use it once they are there.");
-        let cancel = Choice::new("cancel", "Cancel", "The action does not start, and nothing was changed.");
+        let retry = Choice::new(
+            MissingInput::LookAgain.id(),
+            "Look again",
+            "The files are looked for again; use it once they are there.",
+        );
+        let cancel = Choice::new(
+            MissingInput::Cancel.id(),
+            "Cancel",
+            "The action does not start, and nothing was changed.",
+        );
         let options = if self.is_prose() {
             vec![provide.with_text(), cancel]
         } else {

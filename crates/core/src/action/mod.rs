@@ -4,7 +4,7 @@
 //! [`catalogue`]), and resolves them to an [`Action`]: stages of duties with gates behind them. A role is told what to do
 //! by [`brief`]; what it hands in is judged by [`output`] and [`boundary`], what goes wrong by [`trouble`], what a gate
 //! needs by [`approval`], [`quality`] and [`severity`]. [`snapshot`], [`evidence`] and [`conformance`] are about what
-//! stays.
+//! stays. [`facts`] are the events that a run records, and [`view`] is what `show` presents of them.
 
 pub mod approval;
 pub mod boundary;
@@ -13,6 +13,7 @@ pub mod catalogue;
 pub mod conformance;
 pub mod document;
 pub mod evidence;
+pub mod facts;
 pub mod gate;
 pub mod guide;
 pub mod inputs;
@@ -35,6 +36,7 @@ pub mod snapshot;
 #[cfg(test)]
 mod tests;
 pub mod trouble;
+pub mod view;
 mod words;
 
 use crate::finding::Finding;

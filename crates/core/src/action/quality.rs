@@ -6,12 +6,36 @@ mod tests;
 use std::collections::BTreeMap;
 
 use super::gate::Limit;
+use crate::choices;
+use crate::choices::Choices;
 use crate::config::Comparator;
 use crate::evidence::Counts;
 use crate::evidence::coverage::Coverage;
 use crate::hash::Hash;
 use crate::question::Choice;
 use crate::question::Question;
+
+choices! {
+    /// What a person does about a quality gate that failed.
+    pub enum AfterShortfall {
+        Fix = "fix",
+        /// The demand of this run becomes what was measured.
+        Lower = "lower_threshold",
+        /// The work goes on although the gate failed.
+        Override = "override",
+        Retry = "retry",
+        Cancel = "cancel",
+    }
+}
+
+choices! {
+    /// What a person does about a required command or file that failed. No option passes it by.
+    pub enum AfterCommand {
+        Fix = "fix",
+        Retry = "retry",
+        Cancel = "cancel",
+    }
+}
 
 /// A demand that is not met.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -90,22 +114,22 @@ pub fn feedback(shortfalls: &[Shortfall]) -> Vec<String> {
 /// Asks what shall happen. To let it pass, or to lower the bar, takes words (OC-57).
 pub fn question(gate: &str, shortfalls: &[Shortfall], evidence: Option<Hash>) -> Question {
     let options = vec![
-        Choice::new("fix", "Fix coverage", "The developers work again with these numbers, and the gate is run again."),
+        Choice::new(AfterShortfall::Fix.id(), "Fix coverage", "The developers work again with these numbers, and the gate is run again."),
         Choice::new(
-            "lower_threshold",
+            AfterShortfall::Lower.id(),
             "Lower threshold",
             "The demand is lowered to what was measured, for this run; your justification is on record and is shown at the \
              next approval.",
         )
         .with_text(),
         Choice::new(
-            "override",
+            AfterShortfall::Override.id(),
             "Override",
             "The work goes on although the gate failed; your reason is on record and is shown at the next approval.",
         )
         .with_text(),
-        Choice::new("retry", "Retry", "The gate is run again as it is, without any new work."),
-        Choice::new("cancel", "Cancel", "The action ends here; you are asked whether its work is kept."),
+        Choice::new(AfterShortfall::Retry.id(), "Retry", "The gate is run again as it is, without any new work."),
+        Choice::new(AfterShortfall::Cancel.id(), "Cancel", "The action ends here; you are asked whether its work is kept."),
     ];
     Question {
         header: format!("Quality gate {gate}"),
@@ -123,12 +147,20 @@ pub fn question(gate: &str, shortfalls: &[Shortfall], evidence: Option<Hash>) ->
 pub fn command_question(gate: &str, command: &[String], output: &str, evidence: Option<Hash>) -> Question {
     let options = vec![
         Choice::new(
-            "fix",
+            AfterCommand::Fix.id(),
             "Fix",
             "Those who worked before this gate get its output and work again; then it is run again.",
         ),
-        Choice::new("retry", "Retry", "The command is run again as it is, without any new work."),
-        Choice::new("cancel", "Cancel", "The action ends here; you are asked whether its work is kept."),
+        Choice::new(
+            AfterCommand::Retry.id(),
+            "Retry",
+            "The command is run again as it is, without any new work.",
+        ),
+        Choice::new(
+            AfterCommand::Cancel.id(),
+            "Cancel",
+            "The action ends here; you are asked whether its work is kept.",
+        ),
     ];
     Question {
         header: format!("Gate {gate}"),

@@ -17,6 +17,9 @@ use super::words::words;
 use crate::question::Choice;
 use crate::question::Question;
 
+/// The option by which no action starts. It stands beside names of actions, which are data.
+pub const CANCEL: &str = "cancel";
+
 /// An action that can be meant.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Candidate {
@@ -128,7 +131,7 @@ pub fn question(intent: &str, candidates: &[Candidate]) -> Question {
             )
         })
         .collect();
-    options.push(Choice::new("cancel", "Cancel", "No action starts, and nothing was changed."));
+    options.push(Choice::new(CANCEL, "Cancel", "No action starts, and nothing was changed."));
     let about = match intent.trim() {
         "" => "Which action shall start?".to_owned(),
         intent => format!("Which action is meant by \"{intent}\"?"),

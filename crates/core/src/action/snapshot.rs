@@ -11,6 +11,8 @@ use std::fmt;
 use serde::Deserialize;
 use serde::Serialize;
 
+use crate::choices;
+use crate::choices::Choices;
 use crate::hash::Hash;
 use crate::question::Choice;
 use crate::question::Question;
@@ -46,6 +48,23 @@ impl Occasion {
             Occasion::Asked | Occasion::Corruption | Occasion::Cancelled => true,
             Occasion::PartialFailure | Occasion::GateRejection | Occasion::InvalidOutput => false,
         }
+    }
+}
+
+choices! {
+    /// What a person does about files that changed outside of any run.
+    pub enum AfterDamage {
+        Keep = "keep",
+        Rollback = "rollback",
+        Cancel = "cancel",
+    }
+}
+
+choices! {
+    /// Whether files go back to a snapshot.
+    pub enum Confirmed {
+        Restore = "confirm",
+        Cancel = "cancel",
     }
 }
 
@@ -130,13 +149,21 @@ impl Sealed {
             tried: vec![],
             details: listed.join("\n"),
             options: vec![
-                Choice::new("keep", "Keep", "The files count as they are now, and the next action starts."),
                 Choice::new(
-                    "rollback",
+                    AfterDamage::Keep.id(),
+                    "Keep",
+                    "The files count as they are now, and the next action starts.",
+                ),
+                Choice::new(
+                    AfterDamage::Rollback.id(),
                     "Rollback",
                     "You are shown what would change, and choose the snapshot to go back to.",
                 ),
-                Choice::new("cancel", "Cancel", "The next action does not start, and nothing is changed."),
+                Choice::new(
+                    AfterDamage::Cancel.id(),
+                    "Cancel",
+                    "The next action does not start, and nothing is changed.",
+                ),
             ],
             free_text: true,
             about: vec![Hash::of(listed.join("\n").as_bytes())],
@@ -194,8 +221,8 @@ pub fn confirm_question(id: &str, words: &str, conflicts: &[String], digest: Has
         tried: vec![],
         details: conflicts.iter().map(|path| format!("- {path}")).collect::<Vec<_>>().join("\n"),
         options: vec![
-            Choice::new("confirm", "Restore", "All of this is done, and it is on record."),
-            Choice::new("cancel", "Cancel", "Nothing is changed."),
+            Choice::new(Confirmed::Restore.id(), "Restore", "All of this is done, and it is on record."),
+            Choice::new(Confirmed::Cancel.id(), "Cancel", "Nothing is changed."),
         ],
         free_text: true,
         about: vec![digest],

@@ -15,6 +15,8 @@ use crate::time::Utc;
 pub use cause::Cause;
 pub use cause::Nature;
 pub use cause::Scene;
+pub use escalation::AfterCancel;
+pub use escalation::AfterFailure;
 pub use escalation::cancel_question;
 pub use escalation::extended_ms;
 pub use escalation::options;

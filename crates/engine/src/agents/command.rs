@@ -8,6 +8,8 @@ use seriatim_core::config::Agent;
 use seriatim_core::cycle::forbidden;
 use seriatim_core::failure::Class;
 use seriatim_core::failure::Failure;
+use seriatim_core::failure::FailureCause;
+use seriatim_core::failure::claim::claimed;
 use seriatim_core::report;
 use seriatim_core::report::Brief;
 use seriatim_core::report::Report;
@@ -143,7 +145,7 @@ fn storage(error: &FileError) -> Failure {
 }
 
 fn not_started(error: &SpawnError) -> Failure {
-    Failure::new(Class::Contract, format!("the agent could not be started: {error}"))
+    Failure::new(Class::Contract, format!("the agent could not be started: {error}")).because(error.cause())
 }
 
 /// Lays out the brief; a report of an earlier, interrupted attempt is taken away.
@@ -194,6 +196,11 @@ fn judge_attempt(
         output: tail(&ended.tail),
         ..Failure::new(class, message)
     };
+    let crash = |message: String| {
+        let known = exit_code(ended.how).and_then(FailureCause::of_exit_code);
+        fail(Class::Crash, message)
+            .because(known.or_else(|| claimed(Class::Crash, false, "", &tail(&ended.tail))))
+    };
     match ended.how {
         How::Deadline => {
             let time = span_in_words(time_ms(agent, assignment));
@@ -215,7 +222,7 @@ fn judge_attempt(
         Ok(found) => found.bytes,
         Err(FileError::NotFound { .. }) => {
             return Err(match crashed {
-                Some(message) => fail(Class::Crash, message),
+                Some(message) => crash(message),
                 None => fail(Class::Silent, "it ended as if all were well and reported nothing".to_owned()),
             });
         }
@@ -228,15 +235,25 @@ fn judge_attempt(
     };
     match (report::read(&bytes, &demand(assignment)), crashed) {
         // A crash is a crash, unless the agent itself says how it failed.
-        (Ok(report), Some(message)) if report.status != Status::Failed => Err(fail(Class::Crash, message)),
-        (Ok(report), _) => {
-            judge(report).map_err(|f| Failure { unclassed: f.unclassed, ..fail(f.class, f.message) })
-        }
-        (Err(_), Some(message)) => Err(fail(Class::Crash, message)),
+        (Ok(report), Some(message)) if report.status != Status::Failed => Err(crash(message)),
+        (Ok(report), _) => judge(report, &tail(&ended.tail)).map_err(|f| Failure {
+            unclassed: f.unclassed,
+            cause: f.cause,
+            ..fail(f.class, f.message)
+        }),
+        (Err(_), Some(message)) => Err(crash(message)),
         (Err(problems), None) => {
             let message = format!("its report cannot be used: {}", problems.join("; "));
             Err(Failure { feedback: problems, ..fail(Class::Invalid, message) })
         }
+    }
+}
+
+/// The exit code, where the process ended by itself.
+fn exit_code(how: How) -> Option<i32> {
+    match how {
+        How::Exited(code) => Some(code),
+        How::Signaled(_) | How::Deadline | How::Stopped => None,
     }
 }
 

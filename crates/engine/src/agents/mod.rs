@@ -11,6 +11,7 @@ use seriatim_core::config::Agent;
 use seriatim_core::config::Kind;
 use seriatim_core::failure::Class;
 use seriatim_core::failure::Failure;
+use seriatim_core::failure::claim::claimed;
 use seriatim_core::question::Answer;
 use seriatim_core::question::Choice;
 use seriatim_core::question::Question;
@@ -104,7 +105,7 @@ pub fn to_be_taken(assignment: &Assignment) -> Question {
 /// What a report that was handed in means; sentences about what is wrong with it where it cannot be used.
 pub fn from_report(assignment: &Assignment, text: &str) -> Result<Result<Report, Failure>, Vec<String>> {
     let report = seriatim_core::report::read(text.as_bytes(), &demand(assignment))?;
-    Ok(judge(report))
+    Ok(judge(report, ""))
 }
 
 /// What a person sees who is the agent for a piece of work.
@@ -137,7 +138,8 @@ pub fn from_answer(assignment: &Assignment, answer: &Answer) -> Result<Report, F
         });
     }
     if answer.choice == "failed" {
-        return Err(Failure::new(Class::Contract, text));
+        let cause = claimed(Class::Contract, false, &text, "");
+        return Err(Failure::new(Class::Contract, text).because(cause));
     }
     let mut outputs = serde_json::Map::new();
     outputs.insert("answer".into(), text.clone().into());
@@ -170,8 +172,9 @@ fn demand(assignment: &Assignment) -> Demand {
     }
 }
 
-/// A report that says `failed` is a failure whose class the agent names.
-fn judge(report: Report) -> Result<Report, Failure> {
+/// A report that says `failed` is a failure whose class the agent names; its words and the end of its output are its
+/// claim about the cause.
+fn judge(report: Report, printed: &str) -> Result<Report, Failure> {
     if report.status != Status::Failed {
         return Ok(report);
     }
@@ -182,5 +185,7 @@ fn judge(report: Report) -> Result<Report, Failure> {
         .into_iter()
         .find(|m| !m.trim().is_empty())
         .unwrap_or_default();
-    Err(Failure { unclassed: said_class.is_none(), ..Failure::new(class, message) })
+    let unclassed = said_class.is_none();
+    let cause = claimed(class, unclassed, &message, printed);
+    Err(Failure { unclassed, cause, ..Failure::new(class, message) })
 }

@@ -114,7 +114,7 @@ fn tell(assignment: &Assignment, line: &Line) -> Result<Report, Failure> {
         feedback: problems.clone(),
         ..Failure::new(Class::Invalid, format!("its report cannot be used: {}", problems.join("; ")))
     })?;
-    let report = judge(report)?;
+    let report = judge(report, "")?;
     if !assignment.rehearsal {
         return Ok(report);
     }

@@ -15,6 +15,7 @@ use rustix::event::EventfdFlags;
 use rustix::event::eventfd;
 use serde::Deserialize;
 use serde::Serialize;
+use seriatim_core::failure::FailureCause;
 
 /// The variable by which every process of an attempt can be recognised, also after the engine died.
 pub const MARKER: &str = "SERIATIM_ATTEMPT_ID";
@@ -163,8 +164,17 @@ impl SpawnError {
         match self {
             SpawnError::NotFound { .. } => Some(127),
             SpawnError::NotExecutable { .. } => Some(126),
-            _ => None,
+            SpawnError::NoDirectory { .. }
+            | SpawnError::NoInput { .. }
+            | SpawnError::Empty
+            | SpawnError::Os { .. }
+            | SpawnError::Supervisor { .. } => None,
         }
+    }
+
+    /// Why, as failures carry it.
+    pub fn cause(&self) -> Option<FailureCause> {
+        self.exit_code().and_then(FailureCause::of_exit_code)
     }
 }
 

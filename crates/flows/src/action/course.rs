@@ -2,14 +2,16 @@
 
 use std::collections::BTreeMap;
 
-use serde_json::Value;
-use serde_json::json;
 use seriatim_core::action::Action;
 use seriatim_core::action::evidence::Change;
 use seriatim_core::action::evidence::CommandRun;
 use seriatim_core::action::evidence::Evidence;
 use seriatim_core::action::evidence::GateDecision;
+use seriatim_core::action::facts::ActionFact;
+use seriatim_core::action::facts::GateResult;
+use seriatim_core::action::gate::Gate;
 use seriatim_core::action::severity::Concern;
+use seriatim_core::choices::Choices;
 use seriatim_core::question::Answer;
 use seriatim_core::question::Question;
 use seriatim_core::time::Utc;
@@ -35,17 +37,17 @@ pub(super) struct Course {
     pub(super) concerns: Vec<Concern>,
     /// What was let pass or loosened, for the next approval.
     pub(super) notes: Vec<String>,
-    /// One line for each role's work since the last decision.
-    pub(super) work: Vec<String>,
-    /// What gates showed since the last decision.
-    pub(super) shown: Vec<String>,
+    /// One line for each role's work since the last decision, by the title of the role.
+    pub(super) work: Vec<(String, String)>,
+    /// What gates showed since the last decision, by the name of the gate.
+    pub(super) shown: Vec<(String, String)>,
     /// Questions that roles raised.
     pub(super) raised: Vec<String>,
     /// How often each gate was shown.
     pub(super) rounds: BTreeMap<String, u32>,
     /// How often each role was called.
     pub(super) calls: BTreeMap<String, u32>,
-    pub(super) decisions: Vec<Value>,
+    pub(super) decisions: Vec<ActionFact>,
     /// Limits that a person lowered, by the name of the gate.
     pub(super) lowered: BTreeMap<String, Vec<seriatim_core::action::gate::Limit>>,
     /// Until when restorations from outside were taken notice of.
@@ -76,7 +78,7 @@ pub(super) struct Did {
     pub(super) summary: String,
     pub(super) commands: Vec<CommandRun>,
     /// What people decided about its failures, as it goes on record and into the evidence.
-    pub(super) decisions: Vec<(Value, GateDecision)>,
+    pub(super) decisions: Vec<(ActionFact, GateDecision)>,
     pub(super) reads: Vec<String>,
     pub(super) guide: (String, String),
     pub(super) calls: u32,
@@ -119,12 +121,8 @@ impl Course {
         if !self.proof.roles.iter().any(|(role, _)| *role == title) {
             self.proof.roles.push((title.clone(), did.guide.0));
         }
-        let line = match did.skipped {
-            true => format!("{title}: skipped"),
-            false => format!("{title}: {}", first_line(&did.summary)),
-        };
-        self.work.retain(|known| !known.starts_with(&format!("{title}:")));
-        self.work.push(line);
+        let line = if did.skipped { "skipped".to_owned() } else { first_line(&did.summary) };
+        self.note_work(title, line);
     }
 
     pub(super) fn note_calls(&mut self, role: &str, calls: u32) {
@@ -132,24 +130,36 @@ impl Course {
     }
 
     /// What people decided about the failures of a role, which is on record already.
-    pub(super) fn note_decisions(&mut self, decisions: Vec<(Value, GateDecision)>) {
+    pub(super) fn note_decisions(&mut self, decisions: Vec<(ActionFact, GateDecision)>) {
         for (fact, decision) in decisions {
             self.decisions.push(fact);
             self.proof.decisions.push(decision);
         }
     }
 
-    /// Asks a person, and puts the decision on record (OC-80).
-    pub(super) async fn ask(&mut self, cx: &Cx, gate: &str, question: Question) -> Answer {
-        let answer = cx.ask(question).await;
-        self.decide(cx, gate, &answer).await;
-        answer
+    /// Keeps one line about a role's work; a later one replaces it.
+    pub(super) fn note_work(&mut self, title: String, line: String) {
+        self.work.retain(|(known, _)| *known != title);
+        self.work.push((title, line));
     }
 
-    pub(super) async fn decide(&mut self, cx: &Cx, gate: &str, answer: &Answer) {
+    /// Asks a person, and puts the decision on record (OC-80).
+    pub(super) async fn choose<C: Choices>(
+        &mut self,
+        cx: &Cx,
+        gate: &str,
+        question: Question,
+    ) -> (C, Answer) {
+        let (choice, answer) = cx.choose::<C>(question).await;
         let at = cx.now().await;
         let rationale = answer.text.clone().unwrap_or_default();
-        self.put_decision(cx, gate, &answer.choice, at, &answer.by, &rationale);
+        self.put_decision(cx, gate, choice.id(), at, &answer.by, &rationale);
+        (choice, answer)
+    }
+
+    /// Puts on record that a gate is left, and how.
+    pub(super) fn end_gate(&self, cx: &Cx, stage: u32, gate: &Gate, result: GateResult) {
+        cx.record(&ActionFact::GateEnded { gate: gate.name.clone(), kind: gate.kind, stage, result });
     }
 
     pub(super) fn put_decision(
@@ -175,11 +185,20 @@ impl Course {
 }
 
 /// A decision as it goes on record.
-pub(super) fn decided(gate: &str, decision: &str, at: Utc, by: &str, rationale: &str) -> Value {
-    json!({
-        "fact": "decision", "id": gate, "subject": gate, "outcome": decision, "actor": by, "rationale": rationale,
-        "at": at.to_string(),
-    })
+pub(super) fn decided(gate: &str, decision: &str, at: Utc, by: &str, rationale: &str) -> ActionFact {
+    ActionFact::Decision {
+        id: gate.to_owned(),
+        subject: gate.to_owned(),
+        outcome: decision.to_owned(),
+        actor: by.to_owned(),
+        rationale: rationale.to_owned(),
+        at,
+    }
+}
+
+/// The lines of a list by name, as people read them.
+pub(super) fn lines(named: &[(String, String)]) -> Vec<String> {
+    named.iter().map(|(name, line)| format!("{name}: {line}")).collect()
 }
 
 pub(super) fn first_line(text: &str) -> String {

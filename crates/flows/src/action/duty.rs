@@ -9,6 +9,9 @@ use seriatim_core::action::boundary;
 use seriatim_core::action::boundary::Breach;
 use seriatim_core::action::evidence::Change;
 use seriatim_core::action::evidence::CommandRun;
+use seriatim_core::action::facts::ActionFact;
+use seriatim_core::action::facts::FileWritten;
+use seriatim_core::action::facts::Skipped;
 use seriatim_core::action::output;
 use seriatim_core::action::output::Artifact;
 use seriatim_core::action::output::Problem;
@@ -138,6 +141,8 @@ impl Course {
                 Decided::Again => {}
                 Decided::LookAgain => by_hand = true,
                 Decided::Skip => {
+                    let (role, stage) = (shift.duty.role.clone(), shift.stage);
+                    cx.record(&ActionFact::RoleSkipped { role, stage, reason: Skipped::Failed });
                     shift.did.skipped = true;
                     return Ok(());
                 }
@@ -159,6 +164,14 @@ impl Course {
             if shift.is_marked_anew() {
                 cx.scene::<()>(SceneCall::Mark { name: shift.call_mark() }).await?;
             }
+            cx.record(&ActionFact::RoleCalled {
+                role: duty.role.clone(),
+                stage: shift.stage,
+                attempt: shift.turn.attempt,
+                agent: shift.turn.agent.clone(),
+                timeout_ms: shift.turn.timeout_ms,
+                feedback: shift.turn.feedback.clone(),
+            });
             let called = self.call(cx, duty, shift.given.clone(), &shift.turn).await;
             // Whatever came of the call, it leaves nothing where it must not write.
             let outside = self.outside(cx, shift).await;
@@ -172,7 +185,8 @@ impl Course {
 
     /// What the role says: its findings, its questions, its own doubt.
     fn hear(&self, shift: &mut Shift<'_>, report: &Report) -> Result<(), Failure> {
-        shift.gave = serde_json::to_string(report).unwrap_or_default();
+        shift.gave =
+            serde_json::to_string(report).unwrap_or_else(|error| format!("not writable as JSON: {error}"));
         shift.did.summary.clone_from(&report.summary);
         shift.did.raised = report.questions.iter().map(|question| question.question.clone()).collect();
         if !shift.duty.review {
@@ -354,20 +368,25 @@ impl Course {
         };
         let written = changes.iter().filter(|c| !c.ignored).map(|c| (c.path.clone(), of(c)));
         shift.did.written = written.collect();
-        cx.record(&json!({
-            "fact": "role_done", "role": shift.duty.role, "stage": shift.stage, "calls": shift.did.calls,
-            "files": shift.did.written.iter().map(|(path, _)| path).collect::<Vec<_>>(),
-            "summary": shift.did.summary, "findings": shift.did.concerns,
-        }));
+        let files = shift.did.written.iter();
+        cx.record(&ActionFact::RoleDone {
+            role: shift.duty.role.clone(),
+            stage: shift.stage,
+            calls: shift.did.calls,
+            files: files.map(|(path, change)| FileWritten { path: path.clone(), change: *change }).collect(),
+            summary: shift.did.summary.clone(),
+            findings: shift.did.concerns.clone(),
+        });
         Ok(())
     }
 
     /// What is done about a failure: by itself where that makes sense, else a person decides.
     async fn next(&self, cx: &Cx, shift: &mut Shift<'_>, failure: Failure) -> Result<Decided, Gone> {
         let cause = Cause::of(&failure);
-        match cause {
-            Cause::Interrupted => shift.spent.interruptions += 1,
-            _ => shift.spent.calls += 1,
+        if cause == Cause::Interrupted {
+            shift.spent.interruptions += 1;
+        } else {
+            shift.spent.calls += 1;
         }
         let next = trouble::next(cause, shift.spent);
         if shift.scene == Scene::Parallel && !matches!(next, Next::Ask | Next::Stop) {
@@ -375,7 +394,8 @@ impl Course {
         }
         match next {
             Next::Wait { ms } => {
-                cx.record(&json!({"fact": "waiting", "role": shift.duty.role, "text": trouble::wait_line(&failure.message, ms)}));
+                let text = trouble::wait_line(&failure.message, ms);
+                cx.record(&ActionFact::Waiting { role: shift.duty.role.clone(), text, ms });
                 cx.sleep(ms).await;
                 Ok(Decided::Again)
             }

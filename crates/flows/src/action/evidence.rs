@@ -2,6 +2,8 @@
 
 use seriatim_core::action::evidence;
 use seriatim_core::action::evidence::Written;
+use seriatim_core::action::facts::ActionFact;
+use seriatim_core::action::facts::ErrorAt;
 use seriatim_core::action::pii;
 use seriatim_core::redact::Redactor;
 
@@ -15,8 +17,15 @@ impl Course {
         evidence::folder(&self.id)
     }
 
-    /// Writes the five files as things stand. Nothing personal is in them (OC-73).
-    pub(super) async fn write_evidence(&mut self, cx: &Cx) {
+    /// Writes the five files, and records where they are.
+    pub(super) async fn write_evidence_and_tell(&mut self, cx: &Cx) {
+        let files = self.write_evidence(cx).await;
+        cx.record(&ActionFact::EvidenceWritten { folder: self.evidence_folder(), files });
+    }
+
+    /// Writes the five files as things stand, and returns the names of those that were written. Nothing personal is in
+    /// them (OC-73).
+    pub(super) async fn write_evidence(&mut self, cx: &Cx) -> Vec<String> {
         self.proof.writes = self
             .written
             .iter()
@@ -24,6 +33,7 @@ impl Course {
             .collect();
         let redactor = Redactor::new(&pii::patterns(&self.start.pii_off), &[]).ok();
         let folder = self.evidence_folder();
+        let mut written = vec![];
         for (name, text) in self.proof.files() {
             let text = redactor.as_ref().map_or(text.clone(), |redactor| redactor.clean(&text).into_owned());
             let file = WriteFile {
@@ -33,11 +43,13 @@ impl Course {
                 append: false,
                 durable: false,
             };
-            if let Err(failure) = cx.write(file).await {
-                cx.record(
-                    &serde_json::json!({"fact": "error", "text": format!("evidence: {}", failure.message)}),
-                );
+            match cx.write(file).await {
+                Ok(_) => written.push(name.to_owned()),
+                Err(failure) => {
+                    cx.record(&ActionFact::Error { at: ErrorAt::Evidence, text: failure.message })
+                }
             }
         }
+        written
     }
 }

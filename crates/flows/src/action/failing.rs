@@ -2,15 +2,20 @@
 
 use std::collections::BTreeSet;
 
-use serde_json::json;
 use seriatim_core::action::evidence::GateDecision;
+use seriatim_core::action::facts::ActionFact;
+use seriatim_core::action::facts::ErrorAt;
 use seriatim_core::action::paths;
 use seriatim_core::action::pii;
 use seriatim_core::action::trouble;
+use seriatim_core::action::trouble::AfterCancel;
+use seriatim_core::action::trouble::AfterFailure;
 use seriatim_core::action::trouble::Impacted;
 use seriatim_core::action::trouble::Trouble;
+use seriatim_core::choices::Choices;
 use seriatim_core::failure::Failure;
 use seriatim_core::redact::Redactor;
+use seriatim_core::sentence::SharedFact;
 
 use super::course::Course;
 use super::course::Leave;
@@ -19,8 +24,6 @@ use super::duty::Gone;
 use super::duty::Shift;
 use super::duty::Stopped;
 use crate::Cx;
-use crate::attempts::FailedAttempt;
-use crate::attempts::FailedAttemptTag;
 use crate::request::Expect;
 use crate::request::WriteFile;
 
@@ -73,8 +76,7 @@ impl Course {
     /// Puts a failure on record: a fact, and the full report under `logs/errors/` (OC-72, OC-90).
     pub(super) async fn note_failure(&self, cx: &Cx, shift: &mut Shift<'_>, failure: &Failure) {
         let now = cx.now().await;
-        cx.record(&FailedAttempt {
-            fact: FailedAttemptTag::AttemptFailed,
+        cx.record(&SharedFact::AttemptFailed {
             step: shift.duty.role.clone(),
             attempt: shift.turn.attempt,
             failure: failure.clone(),
@@ -87,7 +89,9 @@ impl Course {
         shift.did.unexplained += usize::from(!named || trouble.remediation().is_empty());
         let Ok(redactor) = Redactor::new(&pii::patterns(&self.start.pii_off), &[]) else { return };
         let report = trouble.json(&shift.given, &shift.gave, &redactor);
-        let text = serde_json::to_string_pretty(&report).unwrap_or_default();
+        // `{:#}` of a JSON value cannot fail.
+        let text = format!("{report:#}");
+        let mut refused = String::new();
         for _ in 0..NAMES_TRIED {
             let folder = paths::ERROR_LOGS.trim_end_matches('/').to_owned();
             let names = cx.survey(vec![folder], vec![]).await.folders.pop().unwrap_or_default();
@@ -96,10 +100,12 @@ impl Course {
             let path = trouble::file_name(now, &taken);
             let file =
                 WriteFile { path, text: text.clone(), expect: Expect::Absent, append: false, durable: false };
-            if cx.write(file).await.is_ok() {
-                return;
+            match cx.write(file).await {
+                Ok(_) => return,
+                Err(failure) => refused = failure.message,
             }
         }
+        cx.record(&ActionFact::Error { at: ErrorAt::ErrorLog, text: refused });
     }
 
     /// Puts a failure to a person, with all options and what each leads to. Nothing goes on meanwhile (OC-75).
@@ -117,14 +123,14 @@ impl Course {
             question.details.push_str(&format!("\nIts work so far lies in {}.", shift.turn.cwd));
         }
         let subject = question.header.clone();
-        let answer = cx.ask(question).await;
+        let (choice, answer) = cx.choose::<AfterFailure>(question).await;
         let at = cx.now().await;
         let words = answer.text.clone().unwrap_or_default();
-        let fact = decided(&subject, &answer.choice, at, &answer.by, &words);
+        let fact = decided(&subject, choice.id(), at, &answer.by, &words);
         cx.record(&fact);
         let decision = GateDecision {
             gate: subject,
-            decision: answer.choice.clone(),
+            decision: choice.id().to_owned(),
             at,
             by: answer.by.clone(),
             rationale: words.clone(),
@@ -133,28 +139,28 @@ impl Course {
         // From here on it is counted anew: a person has decided.
         shift.spent = trouble::Spent::default();
         let heard = Some(words.clone()).filter(|words| !words.trim().is_empty());
-        match answer.choice.as_str() {
-            "retry" => shift.turn.feedback.extend(heard),
-            "extend" => {
+        match choice {
+            AfterFailure::Retry => shift.turn.feedback.extend(heard),
+            AfterFailure::Extend => {
                 shift.turn.timeout_ms = trouble::extended_ms(shift.turn.timeout_ms, heard.as_deref());
             }
-            "different_agent" => {
+            AfterFailure::DifferentAgent => {
                 shift.turn.agent = trouble.different_agent.clone().or(heard);
                 shift.turn.feedback.clear();
             }
-            "fix" => return Ok(Decided::LookAgain),
-            "skip" => {
+            AfterFailure::Fix => return Ok(Decided::LookAgain),
+            AfterFailure::Skip => {
                 shift.did.notes.push(format!("{} was skipped by {}: {words}", shift.duty.title(), answer.by));
                 return Ok(Decided::Skip);
             }
-            "override" => {
+            AfterFailure::Override => {
                 let note =
                     format!("{} let invalid output of the {} pass: {words}", answer.by, shift.duty.title());
                 shift.did.notes.push(note);
                 return Ok(Decided::TakeAsItIs);
             }
-            "rollback" => return Err(Gone::Rollback { by: answer.by }),
-            _ => return Err(Gone::Cancel { by: answer.by }),
+            AfterFailure::Rollback => return Err(Gone::Rollback { by: answer.by }),
+            AfterFailure::Cancel => return Err(Gone::Cancel { by: answer.by }),
         }
         Ok(Decided::Again)
     }
@@ -165,7 +171,7 @@ impl Course {
         self.note_decisions(stopped.did.decisions);
         match stopped.gone {
             Gone::Broken { why } => {
-                cx.record(&json!({"fact": "error", "text": why}));
+                cx.record(&ActionFact::Error { at: ErrorAt::Role, text: why.clone() });
                 Err(Leave::Broken { why: format!("The action {} cannot go on: {why}", self.action.name) })
             }
             Gone::Rollback { by } => match self.roll_back(cx, &by).await {
@@ -184,19 +190,17 @@ impl Course {
     async fn cancelled_by(&mut self, cx: &Cx, by: &str, back: &str) -> Option<Leave> {
         loop {
             let changes = self.written.keys().map(|path| format!("- {path}")).collect::<Vec<_>>().join("\n");
-            let mut question = trouble::cancel_question(&self.action.name, &changes, self.snapshot.is_some());
-            for option in question.options.iter_mut().filter(|option| option.id == "back") {
-                option.description = back.to_owned();
-            }
-            let answer = self.ask(cx, "Cancel", question).await;
-            match answer.choice.as_str() {
-                "keep" => return Some(Leave::Cancelled { by: by.to_owned() }),
-                "rollback" => {
+            let question =
+                trouble::cancel_question(&self.action.name, &changes, self.snapshot.is_some(), back);
+            let (choice, answer) = self.choose(cx, "Cancel", question).await;
+            match choice {
+                AfterCancel::Keep => return Some(Leave::Cancelled { by: by.to_owned() }),
+                AfterCancel::Rollback => {
                     if let Some(leave) = self.roll_back(cx, &answer.by).await {
                         return Some(leave);
                     }
                 }
-                _ => return None,
+                AfterCancel::Back => return None,
             }
         }
     }

@@ -1,13 +1,16 @@
 //! The gates behind a stage. None is ever passed by (OC-18).
 
-use serde_json::json;
 use seriatim_core::action::Stage;
 use seriatim_core::action::approval;
 use seriatim_core::action::approval::Decision;
 use seriatim_core::action::approval::Iteration;
 use seriatim_core::action::approval::Summary;
 use seriatim_core::action::brief;
+use seriatim_core::action::brief::Clarified;
 use seriatim_core::action::evidence as proof;
+use seriatim_core::action::facts::ActionFact;
+use seriatim_core::action::facts::GateResult;
+use seriatim_core::action::facts::Voided;
 use seriatim_core::action::gate::Does;
 use seriatim_core::action::gate::Gate;
 use seriatim_core::action::trouble::Scene;
@@ -15,6 +18,7 @@ use seriatim_core::hash::Hash;
 
 use super::course::Course;
 use super::course::Leave;
+use super::course::lines;
 use super::stage::After;
 use crate::Cx;
 use crate::request::SceneCall;
@@ -47,32 +51,32 @@ impl Course {
                 action: self.action.name.clone(),
                 gate: gate.name.clone(),
                 iteration,
-                work: self.work.clone(),
+                work: lines(&self.work),
                 artifacts: self.written.keys().cloned().collect(),
                 concerns: self.concerns.clone(),
                 notes: self.notes.clone(),
-                evidence: self.shown.clone(),
+                evidence: lines(&self.shown),
                 about: vec![about],
                 can_roll_back: self.snapshot.is_some(),
             };
-            let answer = self.ask(cx, &gate.name, approval::question(&summary)).await;
-            let decision = Decision::of_choice(&answer.choice).unwrap_or(Decision::Cancel);
+            let (decision, answer) =
+                self.choose::<Decision>(cx, &gate.name, approval::question(&summary)).await;
             let words = answer.text.clone().unwrap_or_default();
             self.note_round(cx, gate, iteration, decision, &words, &answer.by).await;
             if self.restored_meanwhile(cx).await {
                 return Ok(After::Anew);
             }
-            if decision == Decision::Approve {
-                if self.still_holds(cx, stage, about).await? {
-                    self.work.clear();
-                    self.shown.clear();
-                    self.notes.clear();
-                    self.remember_lifecycle(cx).await;
-                    return Ok(After::Next);
-                }
-                continue;
-            }
             match decision {
+                Decision::Approve => {
+                    if self.still_holds(cx, stage, about).await? {
+                        self.work.clear();
+                        self.shown.clear();
+                        self.notes.clear();
+                        self.remember_lifecycle(cx).await;
+                        self.end_gate(cx, stage.number, gate, GateResult::Approved);
+                        return Ok(After::Next);
+                    }
+                }
                 Decision::Cancel => self.cancel(cx, &answer.by).await?,
                 Decision::Rollback => {
                     if let Some(leave) = self.roll_back(cx, &answer.by).await {
@@ -83,7 +87,7 @@ impl Course {
                     self.mend_once(cx, stage.number).await?;
                     self.checks_again(cx, stage, gate).await?;
                 }
-                _ => {
+                Decision::Changes | Decision::Reject => {
                     self.rework(cx, stage.number, &[approval::feedback(&words)]).await?;
                     self.checks_again(cx, stage, gate).await?;
                     self.mend(cx, stage.number).await?;
@@ -111,13 +115,13 @@ impl Course {
             at: cx.now().await,
             stage: self.proof.stage.clone().unwrap_or_default(),
         };
-        cx.record(&json!({"fact": "gate_round", "round": round}));
+        cx.record(&ActionFact::GateRound { round });
     }
 
     /// Whether what was approved is still what there is, and was made for the stage that holds now (OC-123, E-68).
     async fn still_holds(&mut self, cx: &Cx, stage: &Stage, shown: Hash) -> Result<bool, Leave> {
         if self.digest(cx).await != shown {
-            cx.record(&json!({"fact": "approval_void", "why": "files changed after they were shown"}));
+            cx.record(&ActionFact::ApprovalVoid { why: Voided::FilesChanged });
             self.notes.push(
                 "Files changed after they were shown, so that the approval before was void.".to_owned(),
             );
@@ -128,6 +132,7 @@ impl Course {
         if proof::counts(made_for.as_deref(), self.proof.stage.as_deref()) {
             return Ok(true);
         }
+        cx.record(&ActionFact::ApprovalVoid { why: Voided::StageChanged });
         let now = self.proof.stage.clone().unwrap_or_else(|| "none".to_owned());
         self.notes
             .push(format!("The lifecycle stage is {now} by now; checks of another stage do not count."));
@@ -195,7 +200,7 @@ impl Course {
         match gate.kind.does() {
             Does::Measure => Box::pin(self.quality(cx, stage, gate)).await.map(|_| ()),
             Does::Run => Box::pin(self.command_gate(cx, stage, gate)).await.map(|_| ()),
-            _ => Ok(()),
+            Does::Decide | Does::Clarify | Does::CallAgain => Ok(()),
         }
     }
 
@@ -205,6 +210,7 @@ impl Course {
         self.work_on(cx, stage.number, &stage.duties.clone(), Scene::Gate, &words).await?;
         let at = cx.now().await;
         self.put_decision(cx, &gate.name, "passed", at, "engine", "the roles went through their work again");
+        self.end_gate(cx, stage.number, gate, GateResult::Reviewed);
         Ok(())
     }
 
@@ -213,18 +219,21 @@ impl Course {
         loop {
             let raised = std::mem::take(&mut self.raised);
             let question = brief::clarification_question(&self.action.name, &gate.name, &raised);
-            let answer = self.ask(cx, &gate.name, question).await;
+            let (choice, answer) = self.choose(cx, &gate.name, question).await;
             if self.restored_meanwhile(cx).await {
                 return Ok(After::Anew);
             }
-            match answer.choice.as_str() {
-                "approve" => return Ok(After::Next),
-                "guide" => {
+            match choice {
+                Clarified::NothingOpen => {
+                    self.end_gate(cx, stage.number, gate, GateResult::Clarified);
+                    return Ok(After::Next);
+                }
+                Clarified::Answer => {
                     let words = answer.text.unwrap_or_default();
                     self.inputs.push((format!("Clarification at {}", gate.name), words.clone()));
                     self.rework(cx, stage.number, &[words]).await?;
                 }
-                _ => {
+                Clarified::Cancel => {
                     self.raised = raised;
                     self.cancel(cx, &answer.by).await?;
                 }

@@ -1,13 +1,15 @@
 //! The stage of the product: which one is declared, what it requires, and whether a bar was lowered.
 
-use serde_json::json;
 use seriatim_core::action::evidence::CommandRun;
+use seriatim_core::action::facts::ActionFact;
+use seriatim_core::action::facts::LifecycleResult;
 use seriatim_core::action::lifecycle::Lifecycle;
 use seriatim_core::action::lifecycle_log;
 use seriatim_core::action::lifecycle_log::GateEnd;
 use seriatim_core::action::lifecycle_log::GateRun;
 use seriatim_core::action::loosening;
 use seriatim_core::action::quality;
+use seriatim_core::action::quality::AfterCommand;
 
 use super::LIFECYCLE;
 use super::course::Course;
@@ -48,7 +50,7 @@ impl Course {
         let Some((_, text)) = Course::lifecycle(cx).await else { return };
         let file =
             WriteFile { path: APPROVED.to_owned(), text, expect: Expect::Any, append: false, durable: false };
-        let _ = cx.write(file).await;
+        self.keep(cx, file).await;
     }
 
     /// The gates that the stage requires, all of them, before the action counts as done (OC-116 to OC-121).
@@ -65,7 +67,13 @@ impl Course {
                 runs.push(self.lifecycle_gate(cx, gate).await);
             }
             self.proof.lifecycle = lifecycle_log::text(&stage.name, &runs);
-            cx.record(&json!({"fact": "lifecycle_gates", "stage": stage.name, "text": self.proof.lifecycle}));
+            let gates =
+                runs.iter().map(|run| LifecycleResult { gate: run.name.clone(), end: run.end.clone() });
+            cx.record(&ActionFact::LifecycleGates {
+                stage: stage.name.clone(),
+                text: self.proof.lifecycle.clone(),
+                gates: gates.collect(),
+            });
             let failed: Vec<String> = lifecycle_log::failed(&runs).into_iter().map(str::to_owned).collect();
             if failed.is_empty() {
                 return Ok(());
@@ -77,15 +85,15 @@ impl Course {
                 &self.proof.lifecycle,
                 None,
             );
-            let answer = self.ask(cx, "lifecycle gates", question).await;
-            match answer.choice.as_str() {
-                "fix" => {
+            let (choice, answer) = self.choose(cx, "lifecycle gates", question).await;
+            match choice {
+                AfterCommand::Fix => {
                     let last = self.action.stages.last().map_or(1, |stage| stage.number);
                     let words = vec![format!("Lifecycle gates failed:\n{}", self.proof.lifecycle)];
                     self.rework(cx, last, &words).await?;
                 }
-                "retry" => {}
-                _ => self.cancel(cx, &answer.by).await?,
+                AfterCommand::Retry => {}
+                AfterCommand::Cancel => self.cancel(cx, &answer.by).await?,
             }
         }
     }

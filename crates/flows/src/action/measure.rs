@@ -2,13 +2,16 @@
 
 use std::collections::BTreeMap;
 
-use serde_json::json;
 use seriatim_core::action::Stage;
 use seriatim_core::action::evidence::CommandRun;
+use seriatim_core::action::facts::ActionFact;
+use seriatim_core::action::facts::GateResult;
 use seriatim_core::action::gate::Gate;
 use seriatim_core::action::gate::GateKind;
 use seriatim_core::action::gate::Limit;
 use seriatim_core::action::quality;
+use seriatim_core::action::quality::AfterCommand;
+use seriatim_core::action::quality::AfterShortfall;
 use seriatim_core::evidence;
 use seriatim_core::evidence::coverage;
 use seriatim_core::evidence::coverage::Coverage;
@@ -59,30 +62,33 @@ impl Course {
                     measured.iter().map(|(name, value)| format!("{name} {value}")).collect();
                 let at = cx.now().await;
                 self.put_decision(cx, &gate.name, "passed", at, "engine", &words.join(", "));
+                self.end_gate(cx, stage.number, gate, GateResult::Passed);
                 return Ok(After::Next);
             }
-            cx.record(&json!({"fact": "gate_failed", "gate": gate.name, "text": quality::text(&shortfalls)}));
+            let text = quality::text(&shortfalls);
+            cx.record(&ActionFact::GateFailed { gate: gate.name.clone(), text });
             let question = quality::question(&gate.name, &shortfalls, evidence);
-            let answer = self.ask(cx, &gate.name, question).await;
+            let (choice, answer) = self.choose(cx, &gate.name, question).await;
             if self.restored_meanwhile(cx).await {
                 return Ok(After::Anew);
             }
             let words = answer.text.clone().unwrap_or_default();
-            match answer.choice.as_str() {
-                "fix" => self.rework(cx, stage.number, &quality::feedback(&shortfalls)).await?,
-                "lower_threshold" => {
+            match choice {
+                AfterShortfall::Fix => self.rework(cx, stage.number, &quality::feedback(&shortfalls)).await?,
+                AfterShortfall::Lower => {
                     self.lowered.insert(gate.name.clone(), quality::lowered(&limits, &shortfalls));
                     self.notes.push(format!("{} lowered the gate {}: {words}", answer.by, gate.name));
                 }
-                "override" => {
+                AfterShortfall::Override => {
                     self.notes.push(format!(
                         "{} let the gate {} pass though it failed: {words}",
                         answer.by, gate.name
                     ));
+                    self.end_gate(cx, stage.number, gate, GateResult::Overridden);
                     return Ok(After::Next);
                 }
-                "retry" => {}
-                _ => self.cancel(cx, &answer.by).await?,
+                AfterShortfall::Retry => {}
+                AfterShortfall::Cancel => self.cancel(cx, &answer.by).await?,
             }
         }
     }
@@ -111,6 +117,7 @@ impl Course {
                     "engine",
                     &format!("`{}`", ran.argv.join(" ")),
                 );
+                self.end_gate(cx, stage.number, gate, GateResult::Passed);
                 return Ok(After::Next);
             }
             let question = quality::command_question(&gate.name, &ran.argv, &ran.output, ran.hash);
@@ -130,14 +137,14 @@ impl Course {
         question: seriatim_core::question::Question,
         feedback: Vec<String>,
     ) -> Result<Option<After>, Leave> {
-        let answer = self.ask(cx, &gate.name, question).await;
+        let (choice, answer) = self.choose(cx, &gate.name, question).await;
         if self.restored_meanwhile(cx).await {
             return Ok(Some(After::Anew));
         }
-        match answer.choice.as_str() {
-            "fix" => self.rework(cx, stage.number, &feedback).await?,
-            "retry" => {}
-            _ => self.cancel(cx, &answer.by).await?,
+        match choice {
+            AfterCommand::Fix => self.rework(cx, stage.number, &feedback).await?,
+            AfterCommand::Retry => {}
+            AfterCommand::Cancel => self.cancel(cx, &answer.by).await?,
         }
         Ok(None)
     }
@@ -214,12 +221,17 @@ impl Course {
             stage,
         });
         let code = exit.map_or("no exit code".to_owned(), |code| format!("exit code {code}"));
-        self.shown.retain(|line| !line.starts_with(&format!("{name}:")));
-        self.shown.push(format!("{name}: `{}`, {code}", argv.join(" ")));
-        cx.record(&json!({
-            "fact": "gate_ran", "gate": name, "command": argv.join(" "), "exit": exit, "output": tail(&output),
-            "output_hash": hash, "stage": self.proof.stage, "within": gate.within,
-        }));
+        self.shown.retain(|(known, _)| known != name);
+        self.shown.push((name.to_owned(), format!("`{}`, {code}", argv.join(" "))));
+        cx.record(&ActionFact::GateRan {
+            gate: name.to_owned(),
+            command: argv.join(" "),
+            exit,
+            output: tail(&output),
+            output_hash: hash,
+            stage: self.proof.stage.clone(),
+            within: gate.within.clone(),
+        });
         Ran { name: name.to_owned(), argv, ok: exit == Some(0), output: tail(&output), hash }
     }
 }

@@ -154,7 +154,7 @@ impl Course {
         };
         self.proof.summary.clone_from(&message);
         self.proof.ended = Some(cx.now().await);
-        self.write_evidence(cx).await;
+        self.write_evidence_and_tell(cx).await;
         let _: Result<(), _> = cx.scene(SceneCall::Forget).await;
         if good {
             self.seal(cx).await;

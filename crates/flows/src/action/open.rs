@@ -4,14 +4,15 @@ use std::collections::BTreeMap;
 use std::collections::BTreeSet;
 
 use serde_json::Value;
-use serde_json::json;
 use seriatim_core::action::ActionFile;
 use seriatim_core::action::AgentMap;
 use seriatim_core::action::Catalogue;
 use seriatim_core::action::evidence;
 use seriatim_core::action::evidence::Evidence;
 use seriatim_core::action::evidence::Mode;
+use seriatim_core::action::facts::ActionFact;
 use seriatim_core::action::inputs;
+use seriatim_core::action::inputs::MissingInput;
 use seriatim_core::action::plan;
 use seriatim_core::action::routing;
 use seriatim_core::action::routing::Routed;
@@ -131,11 +132,15 @@ impl Course {
         course.gather_inputs(cx).await?;
         course.look_for_damage(cx).await?;
         course.take_snapshot(cx).await?;
-        cx.record(&json!({
-            "fact": "action_began", "action": course.action.name, "run": course.id, "snapshot": course.snapshot,
-            "mode": if course.start.manual { "Manual Mode" } else { "Automated Mode" },
-        }));
-        course.write_evidence(cx).await;
+        cx.record(&ActionFact::ActionBegan {
+            action: course.action.name.clone(),
+            run: course.id.clone(),
+            snapshot: course.snapshot.clone(),
+            mode,
+            operator: course.start.operator.clone(),
+            stage: course.proof.stage.clone(),
+        });
+        course.write_evidence_and_tell(cx).await;
         Ok(course)
     }
 
@@ -156,14 +161,15 @@ impl Course {
             let existing = files(cx).await;
             let missing = inputs::missing(&self.action.prerequisites, &existing, &given);
             let Some(input) = missing.first().map(|input| (*input).clone()) else { break };
-            let answer = self.ask(cx, "Missing input", input.question(&self.action.name)).await;
-            match answer.choice.as_str() {
-                "provide_input" => {
+            let question = input.question(&self.action.name);
+            let (choice, answer) = self.choose(cx, "Missing input", question).await;
+            match choice {
+                MissingInput::Provide => {
                     given.insert(input.words.clone());
                     self.inputs.push((input.words.clone(), answer.text.unwrap_or_default()));
                 }
-                "retry" => {}
-                _ => {
+                MissingInput::LookAgain => {}
+                MissingInput::Cancel => {
                     let message = format!(
                         "The action {} was not started: {} is missing.",
                         self.action.name, input.words
@@ -182,8 +188,10 @@ impl Course {
     }
 
     async fn take_snapshot(&mut self, cx: &Cx) -> Result<(), Ended> {
-        match cx.labelled_snapshot(self.action.snapshot_scope(), &self.action.name).await {
+        let scope = self.action.snapshot_scope();
+        match cx.labelled_snapshot(scope.clone(), &self.action.name).await {
             Ok(id) => {
+                cx.record(&ActionFact::SnapshotTaken { snapshot: id.clone(), scope });
                 self.snapshot = Some(id);
                 Ok(())
             }
@@ -206,7 +214,7 @@ async fn meant(cx: &Cx, start: &Start, documents: &Documents) -> Result<String, 
         Routed::One(name) => Ok(name),
         Routed::Unclear(likely) => {
             let answer = cx.ask(routing::question(&start.intent, &likely)).await;
-            if answer.choice == "cancel" {
+            if answer.choice == routing::CANCEL {
                 return Err(ended(End::Cancelled, false, "No action was started.", Value::Null));
             }
             Ok(answer.choice)

@@ -1,8 +1,8 @@
 //! What reviewers found: critical findings go back by themselves, and no finding is passed by.
 
-use serde_json::json;
 use seriatim_core::action::Duty;
 use seriatim_core::action::Stage;
+use seriatim_core::action::facts::ActionFact;
 use seriatim_core::action::gate::Gate;
 use seriatim_core::action::gate::GateKind;
 use seriatim_core::action::severity;
@@ -42,7 +42,11 @@ impl Course {
             return Ok(false);
         }
         let names: Vec<String> = menders.iter().map(Duty::title).collect();
-        cx.record(&json!({"fact": "blocked", "text": severity::block_text(&critical, &names)}));
+        cx.record(&ActionFact::Blocked {
+            text: severity::block_text(&critical, &names),
+            findings: critical.clone(),
+            roles: menders.iter().map(|duty| duty.role.clone()).collect(),
+        });
         let at = cx.now().await;
         self.put_decision(cx, "security", "blocked", at, "engine", &severity::counted(&critical));
         self.work_on(cx, stage, &menders, Scene::Gate, &severity::feedback(&critical)).await?;
@@ -70,7 +74,7 @@ impl Course {
         if !tracked.is_empty() {
             let lines: Vec<String> =
                 tracked.iter().map(|concern| format!("{}: {concern}", concern.severity)).collect();
-            cx.record(&json!({"fact": "tracked_findings", "findings": lines}));
+            cx.record(&ActionFact::TrackedFindings { findings: lines });
         }
         let decided = self.decided_since_review(stage);
         if severity::judge(&self.concerns) == Verdict::Clear || decided {

@@ -6,8 +6,12 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 use serde_json::json;
 use seriatim_core::action::evidence::Change;
+use seriatim_core::action::facts::ActionFact;
+use seriatim_core::action::facts::ErrorAt;
 use seriatim_core::action::paths;
 use seriatim_core::action::snapshot;
+use seriatim_core::action::snapshot::AfterDamage;
+use seriatim_core::action::snapshot::Confirmed;
 use seriatim_core::action::snapshot::RolledBack;
 use seriatim_core::action::snapshot::Seal;
 use seriatim_core::action::snapshot::Sealed;
@@ -37,7 +41,7 @@ impl Course {
         let comparison = match cx.compare(&id).await {
             Ok(comparison) => comparison,
             Err(failure) => {
-                cx.record(&json!({"fact": "error", "text": format!("rollback: {}", failure.message)}));
+                cx.record(&ActionFact::Error { at: ErrorAt::Rollback, text: failure.message });
                 return None;
             }
         };
@@ -52,14 +56,15 @@ impl Course {
         let mut question = snapshot::confirm_question(&id, &comparison.words, &foreign, comparison.digest);
         let listed = comparison.paths.iter().map(|path| format!("- {path}")).collect::<Vec<_>>().join("\n");
         question.details = format!("{}\n{listed}", comparison.words);
-        let answer = self.ask(cx, "Rollback", question).await;
-        if answer.choice != "confirm" {
-            return None;
+        let (choice, answer) = self.choose(cx, "Rollback", question).await;
+        match choice {
+            Confirmed::Restore => {}
+            Confirmed::Cancel => return None,
         }
         let undo = match cx.restore_labelled(&id).await {
             Ok(undo) => undo,
             Err(failure) => {
-                cx.record(&json!({"fact": "error", "text": format!("rollback: {}", failure.message)}));
+                cx.record(&ActionFact::Error { at: ErrorAt::Rollback, text: failure.message });
                 return None;
             }
         };
@@ -71,7 +76,7 @@ impl Course {
             by: answer.by.clone(),
             at,
         };
-        cx.record(&json!({"fact": "rolled_back", "event": done}));
+        cx.record(&ActionFact::RolledBack { event: done });
         let line = json!({
             "snapshot": id, "undo": undo, "by": by, "at": at.to_string(), "words": comparison.words, "run": self.id,
         });
@@ -82,7 +87,7 @@ impl Course {
             append: true,
             durable: true,
         };
-        let _ = cx.write(file).await;
+        self.keep(cx, file).await;
         self.looked_at = cx.now().await;
         self.written.clear();
         let words = people_words(&comparison.words);
@@ -121,10 +126,28 @@ impl Course {
             files,
             deleted,
         };
-        let text = serde_json::to_string_pretty(&sealed).unwrap_or_default();
-        let file =
-            WriteFile { path: SEALED.to_owned(), text, expect: Expect::Any, append: false, durable: true };
-        let _ = cx.write(file).await;
+        let files = u32::try_from(sealed.files.len()).unwrap_or(u32::MAX);
+        match serde_json::to_string_pretty(&sealed) {
+            Ok(text) => {
+                let path = SEALED.to_owned();
+                let file = WriteFile { path, text, expect: Expect::Any, append: false, durable: true };
+                if self.keep(cx, file).await {
+                    cx.record(&ActionFact::ArtifactsSealed { files });
+                }
+            }
+            Err(error) => cx.record(&ActionFact::Error { at: ErrorAt::Records, text: error.to_string() }),
+        }
+    }
+
+    /// Writes a state file of the dialect. Returns false, with the reason on record, where that fails.
+    pub(super) async fn keep(&self, cx: &Cx, file: WriteFile) -> bool {
+        match cx.write(file).await {
+            Ok(_) => true,
+            Err(failure) => {
+                cx.record(&ActionFact::Error { at: ErrorAt::Records, text: failure.message });
+                false
+            }
+        }
     }
 
     /// Artifacts that were changed outside of any run are found before an action starts.
@@ -143,9 +166,10 @@ impl Course {
         if damage.is_empty() {
             return Ok(());
         }
-        let answer = self.ask(cx, "Changed artifacts", sealed.question(&damage)).await;
-        match answer.choice.as_str() {
-            "keep" => {
+        let question = sealed.question(&damage);
+        let (choice, answer) = self.choose(cx, "Changed artifacts", question).await;
+        match choice {
+            AfterDamage::Keep => {
                 let listed: Vec<String> = damage.iter().map(ToString::to_string).collect();
                 self.notes.push(format!(
                     "{} kept files that changed outside of a run: {}",
@@ -154,7 +178,7 @@ impl Course {
                 ));
                 Ok(())
             }
-            "rollback" => {
+            AfterDamage::Rollback => {
                 self.snapshot = Some(sealed.snapshot.clone());
                 let message = match self.roll_back(cx, &answer.by).await {
                     Some(Leave::RolledBack { words, undo, .. }) => format!(
@@ -162,11 +186,13 @@ impl Course {
                          {undo}",
                         sealed.action
                     ),
-                    _ => "Nothing was changed, and no action was started.".to_owned(),
+                    Some(Leave::Cancelled { .. } | Leave::Broken { .. }) | None => {
+                        "Nothing was changed, and no action was started.".to_owned()
+                    }
                 };
                 Err(ended(End::Cancelled, false, &message, Value::Null))
             }
-            _ => Err(ended(End::Cancelled, false, "No action was started.", Value::Null)),
+            AfterDamage::Cancel => Err(ended(End::Cancelled, false, "No action was started.", Value::Null)),
         }
     }
 }

@@ -1,10 +1,18 @@
 //! The stages of an action: roles one after the other or side by side, and the join that waits for all of them.
 
-use serde_json::json;
 use seriatim_core::action::Duty;
 use seriatim_core::action::Stage;
 use seriatim_core::action::brief;
+use seriatim_core::action::brief::RoleNeeded;
+use seriatim_core::action::facts::ActionFact;
+use seriatim_core::action::facts::CourseChange;
+use seriatim_core::action::facts::RoleEnd;
+use seriatim_core::action::facts::RoleResult;
+use seriatim_core::action::facts::RoleStop;
+use seriatim_core::action::facts::Skipped;
 use seriatim_core::action::output;
+use seriatim_core::action::quality;
+use seriatim_core::action::quality::AfterCommand;
 use seriatim_core::action::trouble::Scene;
 
 use super::course::Course;
@@ -33,8 +41,10 @@ impl Course {
             match self.once(cx).await? {
                 After::Next => break,
                 After::Anew => {
-                    cx.record(&json!({"fact": "flow_changed", "type": "VOID", "reason":
-                        "files were brought back from a snapshot, so that all stages begin again"}));
+                    cx.record(&ActionFact::FlowChanged {
+                        change: CourseChange::Void,
+                        reason: "files were brought back from a snapshot".to_owned(),
+                    });
                     self.written.clear();
                     self.concerns.clear();
                     self.work.clear();
@@ -48,6 +58,11 @@ impl Course {
     async fn once(&mut self, cx: &Cx) -> Result<After, Leave> {
         let stages: Vec<Stage> = self.action.stages.clone();
         for stage in &stages {
+            cx.record(&ActionFact::StageBegan {
+                stage: stage.number,
+                roles: stage.duties.iter().map(|duty| duty.role.clone()).collect(),
+                gates: stage.gates.iter().map(|gate| gate.name.clone()).collect(),
+            });
             let duties = self.needed(cx, stage).await?;
             let scene = if stage.number == 1 { Scene::First } else { Scene::Sequence };
             self.work_on(cx, stage.number, &duties, scene, &[]).await?;
@@ -73,11 +88,15 @@ impl Course {
                 continue;
             }
             let question = brief::condition_question(&self.action.name, duty);
-            let answer = self.ask(cx, &format!("{} needed", duty.title()), question).await;
-            match answer.choice.as_str() {
-                "yes" => needed.push(duty.clone()),
-                "no" => self.work.push(format!("{}: not needed", duty.title())),
-                _ => {
+            let (choice, answer) = self.choose(cx, &format!("{} needed", duty.title()), question).await;
+            match choice {
+                RoleNeeded::Yes => needed.push(duty.clone()),
+                RoleNeeded::No => {
+                    let (role, stage) = (duty.role.clone(), stage.number);
+                    cx.record(&ActionFact::RoleSkipped { role, stage, reason: Skipped::NotNeeded });
+                    self.note_work(duty.title(), "not needed".to_owned());
+                }
+                RoleNeeded::Cancel => {
                     self.cancel(cx, &answer.by).await?;
                     // They stay with it after all: the role works, which loses nothing.
                     needed.push(duty.clone());
@@ -111,6 +130,12 @@ impl Course {
                 match one {
                     Ok(did) => self.absorb(did),
                     Err(stopped) => {
+                        let reason = match &stopped.gone {
+                            Gone::Cancel { .. } => RoleStop::Cancelled,
+                            Gone::Rollback { .. } => RoleStop::RolledBack,
+                            Gone::Broken { .. } => RoleStop::Broken,
+                        };
+                        cx.record(&ActionFact::RoleStopped { role: duty.role.clone(), stage, reason });
                         self.gone(cx, *stopped).await?;
                         again.push(duty);
                     }
@@ -194,14 +219,25 @@ impl Course {
                 retrying: false,
             })
             .collect();
+        let roles = done.iter().map(|(duty, one)| RoleResult {
+            role: duty.role.clone(),
+            result: match one {
+                Ok(did) if did.skipped => RoleEnd::Skipped,
+                Ok(_) => RoleEnd::Done,
+                Err(_) => RoleEnd::Stopped,
+            },
+        });
         let text = output::parallel_text(&ended);
-        cx.record(&json!({"fact": "parallel_results", "text": text}));
+        cx.record(&ActionFact::ParallelResults { text, roles: roles.collect() });
     }
 
     /// The same for one role that failed beside others and is tried again.
     pub(super) fn tell_retry(&self, cx: &Cx, role: &str, reason: &str) {
         let ended = output::Ended { role: role.to_owned(), failed: Some(first_line(reason)), retrying: true };
-        cx.record(&json!({"fact": "parallel_results", "text": output::parallel_text(&[ended])}));
+        cx.record(&ActionFact::ParallelResults {
+            text: output::parallel_text(&[ended]),
+            roles: vec![RoleResult { role: role.to_owned(), result: RoleEnd::Retrying }],
+        });
     }
 
     /// What the action owes beside what its roles owe (OC-100).
@@ -213,20 +249,20 @@ impl Course {
                 return Ok(());
             }
             let text = output::missing_text(&self.action.name, &missing);
-            let question = seriatim_core::action::quality::command_question(
+            let question = quality::command_question(
                 "required artifacts",
                 &["look for the outputs of the action".to_owned()],
                 &text,
                 None,
             );
-            let answer = self.ask(cx, "required artifacts", question).await;
-            match answer.choice.as_str() {
-                "retry" => {}
-                "fix" => {
+            let (choice, answer) = self.choose(cx, "required artifacts", question).await;
+            match choice {
+                AfterCommand::Retry => {}
+                AfterCommand::Fix => {
                     let last = self.action.stages.last().map_or(1, |stage| stage.number);
                     self.rework(cx, last, &[text]).await?;
                 }
-                _ => self.cancel(cx, &answer.by).await?,
+                AfterCommand::Cancel => self.cancel(cx, &answer.by).await?,
             }
         }
     }

@@ -106,10 +106,10 @@ proptest! {
         severities.push(Severity::Critical);
         let question = question(&summary(&severities));
         if let Ok(choice) = question.choose(&given, Some(&words)) {
-            prop_assert!(Decision::of_choice(&choice.id) != Some(Decision::Approve));
+            prop_assert!(Decision::of(&choice.id) != Some(Decision::Approve));
         }
         for option in &question.options {
-            prop_assert!(Decision::of_choice(&option.id).is_some());
+            prop_assert!(Decision::of(&option.id).is_some());
             prop_assert!(!option.description.is_empty());
         }
     }

@@ -1,14 +1,11 @@
-//! What a failure was, as far as its class and its words tell.
+//! What a failure was, by its class and the cause that was set where it was made.
 
-use std::sync::LazyLock;
-
-use regex::Regex;
 use serde::Deserialize;
 use serde::Serialize;
 
 use crate::failure::Class;
 use crate::failure::Failure;
-use crate::time::parse_span;
+use crate::failure::FailureCause;
 
 /// The three sorts of failure (OC-19).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -75,44 +72,17 @@ pub enum Cause {
     Storage,
 }
 
-static RATE_LIMIT: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(r"(?i)\b429\b|rate.?limit|too many requests|quota exceeded|overloaded|\b529\b").ok()
-});
-static RETRY_AFTER: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(
-        r#"(?i)retry[-_ ]?after(?:_s|_seconds)?["']?\s*[:=]?\s*["']?([0-9]+)\s*(ms|milliseconds|s|sec|seconds|m|min|minutes)?\b"#,
-    )
-    .ok()
-});
-static AGAIN_IN: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(r"(?i)(?:try|retry) again in ([0-9]+)\s*(ms|milliseconds|s|sec|seconds|m|min|minutes)\b").ok()
-});
-static UNAUTHORISED: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(r"(?i)\b40[13]\b|unauthori[sz]ed|forbidden|permission denied|invalid api key|authentication (?:failed|error)|not logged in").ok()
-});
-static UNAVAILABLE: LazyLock<Option<Regex>> =
-    LazyLock::new(|| Regex::new(r"(?i)\b50[234]\b|unavailable|file is locked|lock(?:ed)? by|busy").ok());
-static NO_PROGRAM: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(r"(?i)exit code 12[67]\b|no program named|cannot be executed|command not found").ok()
-});
-
-fn says(pattern: &LazyLock<Option<Regex>>, text: &str) -> bool {
-    pattern.as_ref().is_some_and(|pattern| pattern.is_match(text))
-}
-
 impl Cause {
-    /// Reads a failure. The class decides; its words tell apart what the class leaves open.
+    /// Reads the types of a failure: its class, and the cause that was set where the failure was made. Its words decide
+    /// nothing.
     pub fn of(failure: &Failure) -> Cause {
-        let words = format!("{}\n{}", failure.message, failure.output);
+        if failure.interrupted {
+            return Cause::Interrupted;
+        }
         match failure.class {
-            _ if failure.interrupted => Cause::Interrupted,
-            Class::Transport => Cause::of_transport(&words),
-            Class::Crash if says(&NO_PROGRAM, &failure.message) => Cause::NoProgram,
-            Class::Crash if says(&RATE_LIMIT, &words) => Cause::of_transport(&words),
-            Class::Crash => Cause::Crash,
-            Class::Contract if says(&NO_PROGRAM, &failure.message) => Cause::NoProgram,
-            Class::Contract if says(&UNAUTHORISED, &failure.message) => Cause::Unauthorised,
-            Class::Contract => Cause::Contract,
+            Class::Transport => known(failure.cause).unwrap_or(Cause::Network),
+            Class::Crash => known(failure.cause).unwrap_or(Cause::Crash),
+            Class::Contract => known(failure.cause).unwrap_or(Cause::Contract),
             Class::AgentDeadline => Cause::Timeout,
             Class::Silent => Cause::Silent,
             Class::Invalid => Cause::Invalid,
@@ -124,15 +94,6 @@ impl Cause {
         }
     }
 
-    fn of_transport(words: &str) -> Cause {
-        match () {
-            () if says(&RATE_LIMIT, words) => Cause::RateLimit { retry_after_ms: retry_after_ms(words) },
-            () if says(&UNAUTHORISED, words) => Cause::Unauthorised,
-            () if says(&UNAVAILABLE, words) => Cause::Unavailable,
-            () => Cause::Network,
-        }
-    }
-
     /// What sort of failure it is. What happened beside or behind work that stands is partial, unless it would fail
     /// again anyway.
     pub fn nature(self, scene: Scene) -> Nature {
@@ -140,9 +101,22 @@ impl Cause {
             Cause::NoProgram | Cause::Unauthorised | Cause::Contract | Cause::Denied | Cause::Cancelled => {
                 Nature::Permanent
             }
-            _ if matches!(scene, Scene::Parallel | Scene::Sequence | Scene::Gate) => Nature::Partial,
-            Cause::MissingArtifact | Cause::Storage => Nature::Permanent,
-            _ => Nature::Transient,
+            Cause::MissingArtifact | Cause::Storage => match scene {
+                Scene::Parallel | Scene::Sequence | Scene::Gate => Nature::Partial,
+                Scene::First => Nature::Permanent,
+            },
+            Cause::RateLimit { .. }
+            | Cause::Network
+            | Cause::Unavailable
+            | Cause::Crash
+            | Cause::Interrupted
+            | Cause::Invalid
+            | Cause::Silent
+            | Cause::Timeout
+            | Cause::Scope => match scene {
+                Scene::Parallel | Scene::Sequence | Scene::Gate => Nature::Partial,
+                Scene::First => Nature::Transient,
+            },
         }
     }
 
@@ -169,16 +143,12 @@ impl Cause {
     }
 }
 
-/// How long the other side asks to wait; a bare number counts seconds, as in the header of that name.
-fn retry_after_ms(words: &str) -> Option<u64> {
-    let captures = [&RETRY_AFTER, &AGAIN_IN]
-        .into_iter()
-        .find_map(|pattern| pattern.as_ref().and_then(|pattern| pattern.captures(words)))?;
-    let number = captures.get(1)?.as_str();
-    let unit = match captures.get(2).map(|unit| unit.as_str().to_ascii_lowercase()) {
-        Some(unit) if unit.starts_with("ms") || unit.starts_with("milli") => "ms",
-        Some(unit) if unit.starts_with('m') => "m",
-        _ => "s",
-    };
-    parse_span(&format!("{number}{unit}"))
+/// What a cause that was set means for a role.
+fn known(cause: Option<FailureCause>) -> Option<Cause> {
+    Some(match cause? {
+        FailureCause::NoProgram => Cause::NoProgram,
+        FailureCause::RateLimit { retry_after_ms } => Cause::RateLimit { retry_after_ms },
+        FailureCause::Unavailable => Cause::Unavailable,
+        FailureCause::Unauthorised => Cause::Unauthorised,
+    })
 }

@@ -4,12 +4,47 @@ use super::Cause;
 use super::Nature;
 use super::Scene;
 use super::Trouble;
+use crate::choices;
+use crate::choices::Choices;
 use crate::question::Choice;
 use crate::question::Question;
 use crate::time::parse_span;
 use crate::time::span_in_words;
 
+choices! {
+    /// What a person does about a failure of a role.
+    pub enum AfterFailure {
+        Retry = "retry",
+        /// The role has more time.
+        Extend = "extend",
+        DifferentAgent = "different_agent",
+        /// The person corrects the files; they are validated again.
+        Fix = "fix",
+        /// The action goes on without an optional role.
+        Skip = "skip",
+        /// Invalid output is taken as it is.
+        Override = "override",
+        Cancel = "cancel",
+        Rollback = "rollback",
+    }
+}
+
+choices! {
+    /// What becomes of the work of a cancelled action (K-47).
+    pub enum AfterCancel {
+        Keep = "keep",
+        Rollback = "rollback",
+        /// The person does not cancel after all.
+        Back = "back",
+    }
+}
+
 const DIFFERENT: &str = "Retry with different agent";
+
+/// Whether an option is among these.
+pub(super) fn offers(options: &[Choice], choice: AfterFailure) -> bool {
+    options.iter().any(|option| option.id == choice.id())
+}
 
 /// The options: the dialect's own for this failure first, then what is always there.
 pub fn options(trouble: &Trouble) -> Vec<Choice> {
@@ -23,19 +58,21 @@ pub fn options(trouble: &Trouble) -> Vec<Choice> {
             vec![retry(label), manual_fix()]
         }
     };
-    let missing = |options: &[Choice], id: &str| !options.iter().any(|option| option.id == id);
-    if missing(&options, "retry") {
+    let missing = |options: &[Choice], choice: AfterFailure| !offers(options, choice);
+    if missing(&options, AfterFailure::Retry) {
         options.push(retry("Retry"));
     }
-    if trouble.optional && missing(&options, "skip") {
+    if trouble.optional && missing(&options, AfterFailure::Skip) {
         let label =
             if matches!(trouble.scene, Scene::Sequence | Scene::First) { "Skip step" } else { "Skip" };
         options.push(skip(label));
     }
-    if let Some(agent) = trouble.different_agent.as_ref().filter(|_| missing(&options, "different_agent")) {
+    if let Some(agent) =
+        trouble.different_agent.as_ref().filter(|_| missing(&options, AfterFailure::DifferentAgent))
+    {
         options.push(different(agent));
     }
-    if missing(&options, "cancel") {
+    if missing(&options, AfterFailure::Cancel) {
         let whole = matches!(trouble.cause(), Cause::Timeout | Cause::MissingArtifact);
         options.push(cancel(if whole || trouble.scene == Scene::Parallel {
             "Cancel"
@@ -54,7 +91,7 @@ fn timeout(trouble: &Trouble) -> Vec<Choice> {
         "The role starts again and may take {}, or as long as you write, such as 45m.",
         span_in_words(extended_ms(trouble.timeout_ms, None))
     );
-    let mut options = vec![retry("Retry"), Choice::new("extend", "Extend timeout", &longer)];
+    let mut options = vec![retry("Retry"), Choice::new(AfterFailure::Extend.id(), "Extend timeout", &longer)];
     options.extend(trouble.optional.then(|| skip("Skip")));
     options.push(cancel("Cancel"));
     options
@@ -66,12 +103,12 @@ fn invalid(trouble: &Trouble) -> Vec<Choice> {
         Some(agent) => different(agent),
         None => {
             let words = "Another agent does the work from the start; write its name as seriatim.toml has it.";
-            Choice::new("different_agent", DIFFERENT, words).with_text()
+            Choice::new(AfterFailure::DifferentAgent.id(), DIFFERENT, words).with_text()
         }
     });
     options.push(
         Choice::new(
-            "override",
+            AfterFailure::Override.id(),
             "Skip validation",
             "The output is taken as it is, although it is invalid (not recommended); your reason is on record and is shown \
              at the next gate.",
@@ -83,7 +120,7 @@ fn invalid(trouble: &Trouble) -> Vec<Choice> {
 
 fn retry(label: &str) -> Choice {
     Choice::new(
-        "retry",
+        AfterFailure::Retry.id(),
         label,
         "The role starts again with the same inputs; what others finished stays as it is.",
     )
@@ -91,7 +128,7 @@ fn retry(label: &str) -> Choice {
 
 fn manual_fix() -> Choice {
     Choice::new(
-        "fix",
+        AfterFailure::Fix.id(),
         "Manual Fix",
         "You mend the files yourself and answer when they are ready; they are checked again, and then the action goes on.",
     )
@@ -99,24 +136,28 @@ fn manual_fix() -> Choice {
 
 fn different(agent: &str) -> Choice {
     let words = format!("The agent `{agent}` does the work instead, from the start.");
-    Choice::new("different_agent", DIFFERENT, &words)
+    Choice::new(AfterFailure::DifferentAgent.id(), DIFFERENT, &words)
 }
 
 fn skip(label: &str) -> Choice {
     Choice::new(
-        "skip",
+        AfterFailure::Skip.id(),
         label,
         "The action goes on without what this role would have made; that is on record.",
     )
 }
 
 fn cancel(label: &str) -> Choice {
-    Choice::new("cancel", label, "The whole action ends here; you are asked whether its work is kept.")
+    Choice::new(
+        AfterFailure::Cancel.id(),
+        label,
+        "The whole action ends here; you are asked whether its work is kept.",
+    )
 }
 
 fn rollback() -> Choice {
     Choice::new(
-        "rollback",
+        AfterFailure::Rollback.id(),
         "Rollback",
         "You are shown what would change; once you confirm, all files are as they were before the action.",
     )
@@ -155,20 +196,21 @@ pub fn extended_ms(timeout_ms: u64, words: Option<&str>) -> u64 {
 }
 
 /// Asks what becomes of the work when an action is cancelled (K-47). It is kept unless a person says otherwise.
-pub fn cancel_question(action: &str, changes: &str, can_roll_back: bool) -> Question {
+/// `back` says what changing one's mind leads to.
+pub fn cancel_question(action: &str, changes: &str, can_roll_back: bool, back: &str) -> Question {
     let mut options = vec![Choice::new(
-        "keep",
+        AfterCancel::Keep.id(),
         "Keep",
         "The action ends, and all files stay as they are now, unfinished ones included.",
     )];
     if can_roll_back {
         options.push(Choice::new(
-            "rollback",
+            AfterCancel::Rollback.id(),
             "Rollback",
             "The action ends, and all files are as they were before it; the present state is kept as a snapshot.",
         ));
     }
-    options.push(Choice::new("back", "Do not cancel", "The question that was open before is asked again."));
+    options.push(Choice::new(AfterCancel::Back.id(), "Do not cancel", back));
     Question {
         header: "Cancel".to_owned(),
         question: format!("The action \"{action}\" is cancelled. What becomes of its work so far?"),

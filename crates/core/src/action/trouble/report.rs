@@ -7,6 +7,8 @@ use serde_json::json;
 
 use super::Cause;
 use super::Trouble;
+use super::escalation::AfterFailure;
+use super::escalation::offers;
 use super::options;
 use crate::action::paths;
 use crate::redact::Redactor;
@@ -47,7 +49,7 @@ impl Trouble {
             Cause::Storage => "Make room on the disk, or make the file readable and writable (recommended)",
         };
         let mut steps = vec!["Review error details above".to_owned(), first.to_owned()];
-        if !self.artifacts.is_empty() && options(self).iter().any(|option| option.id == "fix") {
+        if !self.artifacts.is_empty() && offers(&options(self), AfterFailure::Fix) {
             steps.push("Edit the files above by hand, and choose Manual Fix".to_owned());
         }
         steps
