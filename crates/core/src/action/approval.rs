@@ -44,8 +44,6 @@ pub const WHY: &str = "Why are you rejecting this artifact?";
 
 choices! {
     /// What a person decides at a gate.
-    #[derive(Serialize, Deserialize)]
-    #[serde(rename_all = "snake_case")]
     pub enum Decision {
         Approve = "approve",
         /// Both send the work back with the person's words.

@@ -1,11 +1,12 @@
 //! The action dialect as one value.
 
+use seriatim_core::action::facts::ActionFact;
+use seriatim_core::action::view;
 use seriatim_core::document_kind;
 use seriatim_core::documents::DocumentKind;
 use seriatim_core::kind::Kind;
 use seriatim_core::sentence::SharedFact;
 use seriatim_core::sentence::told;
-use seriatim_core::view::RunView;
 
 use super::action;
 use super::cancelled;
@@ -33,8 +34,8 @@ pub static DIALECT: Dialect = Dialect {
     entrances: ENTRANCES,
     documents: DOCUMENTS,
     sections: &["actions"],
-    tell: told::<SharedFact>,
-    view: |_| RunView::default(),
+    tell: |fact| told::<ActionFact>(fact).or_else(|| told::<SharedFact>(fact)),
+    view: view::view,
     raises_alerts: false,
     metrics: None,
     guide: "docs/guide/actions.md",

@@ -273,7 +273,7 @@ impl<'c> Course<'c> {
     }
 
     /// Returns the cycle's own state files, which never count as work.
-    pub(super) fn papers(&self) -> Vec<String> {
+    pub(super) fn state_files(&self) -> Vec<String> {
         vec!["docs/context/".to_owned(), ".seriatim/".to_owned(), format!("{}/", self.names.archive)]
     }
 
