@@ -11,7 +11,7 @@ pub mod command;
 pub mod document;
 pub mod extract;
 pub mod log;
-pub mod machines;
+pub mod machine;
 pub mod migrate;
 pub mod phases;
 pub mod plan;

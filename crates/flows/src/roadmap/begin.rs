@@ -14,12 +14,12 @@ use seriatim_core::roadmap::change::By;
 use seriatim_core::roadmap::change::Change;
 use seriatim_core::roadmap::command::Message;
 use seriatim_core::roadmap::extract::Context;
+use seriatim_core::roadmap::machine;
 use seriatim_core::roadmap::phases::Schema;
 use seriatim_core::roadmap::plan::Step;
 use seriatim_core::roadmap::result;
 use seriatim_core::roadmap::state::PhaseStatus;
 use seriatim_core::roadmap::state::StepStatus;
-use seriatim_core::roadmap::verdict;
 use seriatim_core::time::Utc;
 
 use super::people;
@@ -153,7 +153,7 @@ impl Work<'_> {
         let now = cx.now().await;
         if self.state.phases.iter().any(|phase| phase.status == PhaseStatus::InProgress) {
             // Whoever was at it is gone: the try goes into the history and is not taken as done (E-48).
-            let recovered = verdict::crash(&self.state, now);
+            let recovered = machine::crash(&self.state, now);
             self.take(Ok((recovered.state, recovered.events)), now)?;
         }
         if self.memory.beside {

@@ -7,6 +7,7 @@ use seriatim_core::roadmap::change;
 use seriatim_core::roadmap::change::Act;
 use seriatim_core::roadmap::change::By;
 use seriatim_core::roadmap::change::Change;
+use seriatim_core::roadmap::machine;
 use seriatim_core::roadmap::phases::COMMIT;
 use seriatim_core::roadmap::proof::Sort;
 use seriatim_core::roadmap::result;
@@ -15,7 +16,6 @@ use seriatim_core::roadmap::result::FilesModified;
 use seriatim_core::roadmap::skip::CHECKPOINT_PENDING;
 use seriatim_core::roadmap::state::PhaseStatus;
 use seriatim_core::roadmap::state::StepState;
-use seriatim_core::roadmap::verdict;
 
 use super::people;
 use super::project::Project;
@@ -61,12 +61,12 @@ impl Work<'_> {
 
     /// The commit gate: the phases as they stand allow a commit of this level.
     fn pass_gate(&mut self, now: seriatim_core::time::Utc, point: result::Checkpoint) -> Result<(), Stop> {
-        let verdict = verdict::commit(&self.state, &self.schema, point.level());
+        let verdict = machine::commit(&self.state, &self.schema, point.level());
         self.unsaid.push(verdict.event(now));
         if verdict.passed() {
             return Ok(());
         }
-        Err(Stop::failed(format!("the commit gate refuses: {}", verdict.errors.join("; "))))
+        Err(Stop::failed(format!("the commit gate refuses: {}", verdict.sentences().join("; "))))
     }
 
     fn note_commit(&mut self, cx: &Cx, point: result::Checkpoint, committed: &Committed) {
