@@ -179,7 +179,7 @@ impl<'p> Rollback<'p> {
         let rules = Rules::read(&self.project)?;
         let text = self.project.read(path)?.ok_or_else(|| gone(path))?;
         let file = read_state(&rules, path, &text)?;
-        let schema = file.schema_of(step, rules.own()).unwrap_or_else(|| rules.usual().clone());
+        let schema = file.phases_of(step, rules.own(), None);
         Ok((file.step(path, project, step, &schema), schema))
     }
 
@@ -201,7 +201,7 @@ impl<'p> Rollback<'p> {
                 None => desk.last_state(&plan.path)?.ok_or_else(|| gone(&plan.path))?,
             };
             let file = read_state(&rules, &plan.path, &text)?;
-            let schema = file.schema_of(&plan.step, rules.own()).unwrap_or_else(|| rules.usual().clone());
+            let schema = file.phases_of(&plan.step, rules.own(), None);
             let state = file.step(&plan.path, &plan.project, &plan.step, &schema);
             let (after, events) = change::roll_back(&state, &schema, &plan.first, note, self.now)
                 .map_err(|refusal| GuardError::Refused(refusal.to_string()))?;

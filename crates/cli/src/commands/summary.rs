@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use seriatim_core::guard::usage::Usage;
 use seriatim_core::roadmap::state::StepState;
+use seriatim_core::roadmap::verdict::sentences;
 use seriatim_engine::guard::Guard;
 use seriatim_engine::guard::OpenStep;
 use seriatim_engine::guard::Project;
@@ -133,8 +134,8 @@ fn row(file: &str, state: &StepState, step: Option<&OpenStep>, guarded: bool) ->
         status: state.status.word().to_owned(),
         phases_closed: state.phases.iter().filter(|phase| phase.is_closed()).count(),
         phases: state.phases.len(),
-        last_stop: step.and_then(|step| step.last_stop.as_ref()).map(|last| last.status.clone()),
-        holds: step.map(|step| step.holds.clone()).unwrap_or_default(),
+        last_stop: step.and_then(|step| step.last_stop.as_ref()).map(|last| last.standing.word().to_owned()),
+        holds: step.map(|step| sentences(&step.holds)).unwrap_or_default(),
         guarded,
         invocations: step.map_or(0, |step| step.invocations),
         turns: step.map_or(0, |step| step.turns),

@@ -7,6 +7,7 @@ use serde_json::json;
 use seriatim_core::guard::client::Client;
 use seriatim_core::guard::settings::Presence;
 use seriatim_core::guard::settings::State;
+use seriatim_core::roadmap::verdict::sentences;
 use seriatim_engine::guard::Guard;
 use seriatim_engine::guard::Installed;
 use seriatim_engine::guard::Mark;
@@ -127,7 +128,7 @@ impl Status {
             .map(|step| {
                 json!({
                     "step": step.task_id, "step_file": step.step_file, "opened": step.opened.to_string(),
-                    "ended": step.ended, "holds": step.holds,
+                    "ended": step.ended, "holds": sentences(&step.holds),
                 })
             })
             .collect();
@@ -162,7 +163,7 @@ impl Status {
         }
         for step in &self.steps {
             ui.say(format!("{:<8} {}, since {}", "open", step.in_words(), step.opened.seconds()));
-            step.holds.iter().for_each(|hold| ui.say(format!("{:<8} held: {hold}", "")));
+            sentences(&step.holds).iter().for_each(|hold| ui.say(format!("{:<8} held: {hold}", "")));
         }
     }
 }

@@ -8,6 +8,8 @@ use std::fmt;
 
 use glob::BadPattern;
 use glob::Pattern;
+use serde::Deserialize;
+use serde::Serialize;
 
 use super::path;
 
@@ -125,7 +127,8 @@ impl Allowed {
 }
 
 /// Why a change is not allowed.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Why {
     /// No pattern allows the path.
     Unlisted,
@@ -143,7 +146,7 @@ pub enum Why {
     Sensitive,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Violation {
     pub path: String,
     pub why: Why,

@@ -9,8 +9,6 @@ mod refusal;
 #[cfg(test)]
 mod tests;
 
-use std::collections::BTreeMap;
-
 use serde_json::Value as Json;
 
 pub use self::ending::fail;
@@ -22,9 +20,10 @@ pub use self::import::import;
 pub use self::refusal::Refusal;
 use super::audit::Event;
 use super::audit::Happening;
-use super::machines::ALL_PHASES_VALID;
-use super::machines::PHASE;
-use super::machines::STEP;
+use super::machine;
+use super::machine::Actor;
+use super::machine::Closed;
+use super::machine::Trigger;
 use super::phases::Schema;
 use super::skip;
 use super::skip::Reason;
@@ -59,6 +58,15 @@ pub enum By {
     Engine,
 }
 
+impl By {
+    fn actor(self) -> Actor {
+        match self {
+            By::Hand => Actor::Command,
+            By::Engine => Actor::Engine,
+        }
+    }
+}
+
 /// A change of one phase.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Change {
@@ -90,9 +98,6 @@ impl Change {
         }
     }
 }
-
-/// What there is to do about a step that is finished.
-const FINISHED: &str = "it is finished, and what is still to be done needs a step of its own";
 
 /// A step after a change, and what goes on record.
 pub type Changed = (StepState, Vec<Event>);
@@ -159,74 +164,28 @@ impl Work<'_> {
         &mut self,
         at: usize,
         to: PhaseStatus,
-        trigger: &str,
+        trigger: Trigger,
         fields: &[(&str, Json)],
     ) -> Result<(), Refusal> {
         let Some(phase) = self.state.phases.get_mut(at) else { return Ok(()) };
-        let fields: BTreeMap<String, Json> =
-            fields.iter().map(|(k, v)| ((*k).to_owned(), v.clone())).collect();
-        PHASE.apply(phase.status.word(), to.word(), trigger, &fields)?;
-        phase.status = to;
-        Ok(())
+        Ok(machine::move_phase(phase, to, trigger, self.by.actor(), fields)?)
     }
 
     /// Takes an edge of the step's machine.
-    fn step_step(
-        &mut self,
-        to: StepStatus,
-        trigger: &str,
-        fields: &BTreeMap<String, Json>,
-    ) -> Result<(), Refusal> {
-        STEP.apply(self.state.status.word(), to.word(), trigger, fields)?;
-        let from = std::mem::replace(&mut self.state.status, to);
-        let event = self
-            .event(Happening::StateTransition)
-            .with("from", from.word())
-            .with("to", self.state.status.word())
-            .with("trigger", trigger);
+    fn step_step(&mut self, to: StepStatus, trigger: Trigger) -> Result<(), Refusal> {
+        let event = machine::move_step(&mut self.state, to, trigger, self.by.actor(), self.now)?;
         self.events.push(event);
         Ok(())
     }
 
     /// Puts the step to work, by whatever way leads there from where it stands.
     fn set_to_work(&mut self) -> Result<(), Refusal> {
-        let none = BTreeMap::new();
-        let closed = |state: &StepState, instead| Refusal::StepClosed {
-            step: state.task_id.clone(),
-            status: state.status.word().to_owned(),
-            instead,
-        };
-        match &self.state.status {
-            StepStatus::InProgress => return Ok(()),
-            // The engine brings a step home that was found good.
-            StepStatus::InReview if self.by == By::Engine => return Ok(()),
-            StepStatus::Todo | StepStatus::Retry | StepStatus::Rework => {
-                self.step_step(StepStatus::InProgress, "agent_starts", &none)?;
-            }
-            StepStatus::Partial => self.step_step(StepStatus::InProgress, "resume", &none)?,
-            StepStatus::Failed if self.state.can_retry == Some(false) => {
-                return Err(closed(
-                    &self.state,
-                    "it is marked as not to be tried again; a person has to decide",
-                ));
-            }
-            StepStatus::Failed => {
-                self.step_step(StepStatus::Retry, "retry_with_fix", &none)?;
-                self.step_step(StepStatus::InProgress, "agent_starts", &none)?;
-            }
-            StepStatus::InReview => {
-                return Err(closed(&self.state, "wait for the review, or ask for rework"));
-            }
-            StepStatus::Done => return Err(closed(&self.state, FINISHED)),
-            StepStatus::Unknown(_) => {
-                return Err(closed(&self.state, "correct the status in the state file first"));
-            }
-        }
-        let now = self.now.seconds();
-        self.state.started_at.get_or_insert(now);
-        self.state.failure_reason = None;
-        self.state.partial_completion = false;
-        self.state.recovery_suggestions = vec![];
+        let events = machine::put_to_work(&mut self.state, self.by.actor(), self.now);
+        self.events.extend(events.map_err(|closed: Closed| Refusal::StepClosed {
+            step: self.state.task_id.clone(),
+            status: self.state.status.word().to_owned(),
+            instead: closed.instead(),
+        })?);
         Ok(())
     }
 
@@ -259,15 +218,14 @@ impl Work<'_> {
         }
         self.in_turn(at)?;
         self.set_to_work()?;
-        self.step_phase(at, PhaseStatus::InProgress, "start", &[])?;
+        self.step_phase(at, PhaseStatus::InProgress, Trigger::Start, &[])?;
         let (now, schema) = (self.now.seconds(), self.schema);
         let attempt = self.state.phases.get_mut(at).map_or(1, |phase| {
             if status == PhaseStatus::Failed {
                 let earlier = PhaseRecord { status: PhaseStatus::Failed, ..phase.clone() };
                 phase.history.push(earlier.as_history(schema));
             }
-            phase.reset();
-            phase.status = PhaseStatus::InProgress;
+            phase.clear();
             phase.started_at = Some(now);
             phase.history.len() + 1
         });
@@ -292,8 +250,8 @@ impl Work<'_> {
         self.all_green(at, &outcome, change)?;
         self.set_to_work()?;
         let (to, trigger, happening) = match outcome {
-            Outcome::Fail => (PhaseStatus::Failed, "fail", Happening::PhaseFailed),
-            _ => (PhaseStatus::Done, "done", Happening::PhaseCompleted),
+            Outcome::Fail => (PhaseStatus::Failed, Trigger::Fail, Happening::PhaseFailed),
+            _ => (PhaseStatus::Done, Trigger::Done, Happening::PhaseCompleted),
         };
         self.step_phase(at, to, trigger, &[("outcome", Json::from(outcome.word()))])?;
         let ended = self.now;
@@ -357,7 +315,12 @@ impl Work<'_> {
             self.events.retain(|event| event.happening != Happening::PhaseStarted);
         }
         self.set_to_work()?;
-        self.step_phase(at, PhaseStatus::Skipped, "skip", &[("blocked_by", Json::from(reason.as_str()))])?;
+        self.step_phase(
+            at,
+            PhaseStatus::Skipped,
+            Trigger::Skip,
+            &[("blocked_by", Json::from(reason.as_str()))],
+        )?;
         let ended = self.now;
         if let Some(phase) = self.state.phases.get_mut(at) {
             close(phase, ended);
@@ -389,8 +352,9 @@ impl Work<'_> {
     /// A phase that the roadmap says does not apply: nobody works on it, so it may be marked before its turn (K-07).
     fn preset(&mut self, at: usize, reason: String) -> Result<(), Refusal> {
         let event = self.event(Happening::PhaseSkipped);
+        let given = [("blocked_by", Json::from(reason.as_str()))];
+        self.step_phase(at, PhaseStatus::Skipped, Trigger::Preset, &given)?;
         let Some(phase) = self.state.phases.get_mut(at) else { return Ok(()) };
-        phase.status = PhaseStatus::Skipped;
         phase.blocked_by = Some(reason.clone());
         self.events
             .push(event.with("phase", phase.name.as_str()).with("blocked_by", reason).with("preset", true));
@@ -399,18 +363,16 @@ impl Work<'_> {
 
     /// At a checkpoint a phase that is still to come is written as skipped for now (K-06).
     fn suspend(&mut self, at: usize, reason: &str) -> Result<(), Refusal> {
-        let Some(phase) = self.state.phases.get_mut(at) else { return Ok(()) };
-        match phase.status {
-            PhaseStatus::NotExecuted | PhaseStatus::Pending => {
-                phase.status = PhaseStatus::Pending;
-                phase.blocked_by = Some(reason.to_owned());
-                Ok(())
-            }
-            _ => Err(Refusal::AlreadyOver {
-                phase: phase.name.clone(),
-                status: phase.status.word_in(self.schema).to_owned(),
-            }),
+        let Some(phase) = self.state.phases.get(at) else { return Ok(()) };
+        let over = Refusal::AlreadyOver {
+            phase: phase.name.clone(),
+            status: phase.status.word_in(self.schema).to_owned(),
+        };
+        self.step_phase(at, PhaseStatus::Pending, Trigger::Checkpoint, &[]).map_err(|_| over)?;
+        if let Some(phase) = self.state.phases.get_mut(at) {
+            phase.blocked_by = Some(reason.to_owned());
         }
+        Ok(())
     }
 
     /// Opens a phase again, and those after it: what was built on it no longer stands.
@@ -435,9 +397,9 @@ impl Work<'_> {
             }
             let schema = self.schema;
             let earlier = self.state.phases.get(index).map(|phase| phase.as_history(schema));
-            self.step_phase(index, PhaseStatus::NotExecuted, "reopen", &[])?;
+            self.step_phase(index, PhaseStatus::NotExecuted, Trigger::Reopen, &[])?;
             if let Some(phase) = self.state.phases.get_mut(index) {
-                phase.reset();
+                phase.clear();
                 phase.history.extend(earlier);
                 reopened.push(phase.name.clone());
             }
@@ -451,18 +413,7 @@ impl Work<'_> {
 
     /// When the last phase is over and all are valid, so is the step.
     fn close_step(&mut self) {
-        let trigger = match self.state.status {
-            StepStatus::InProgress => "all_phases_complete",
-            StepStatus::InReview if self.by == By::Engine => "approve",
-            _ => return,
-        };
-        if !self.state.all_phases_valid() {
-            return;
-        }
-        let valid = BTreeMap::from([(ALL_PHASES_VALID.to_owned(), Json::from(true))]);
-        if self.step_step(StepStatus::Done, trigger, &valid).is_ok() {
-            self.state.completed_at = Some(self.now.seconds());
-        }
+        self.events.extend(machine::close(&mut self.state, self.by.actor(), self.now));
     }
 }
 

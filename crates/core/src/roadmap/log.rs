@@ -17,6 +17,8 @@ pub use self::event::Event;
 pub use self::event::FILES_MODIFIED;
 pub use self::event::Shape;
 use super::document::StepError;
+use super::machine;
+use super::machine::Listed;
 use super::phases::Schema;
 use super::result::FilesModified;
 use super::source;
@@ -38,12 +40,21 @@ pub struct Log {
     source: source::Source,
     events: Vec<Event>,
     findings: Vec<Finding>,
+    /// Lists of phases that the project brings itself.
+    own: Vec<Schema>,
+    /// The phases of the step that was finished last.
+    finished: Option<Schema>,
 }
 
 impl Log {
     /// Reads a log. Only what cannot be read at all is refused; everything else that is odd about it is in
     /// [`Log::findings`].
     pub fn read(path: &str, text: &str) -> Result<Log, Vec<Finding>> {
+        Log::read_among(path, text, &[])
+    }
+
+    /// The same in a project that brings lists of phases of its own.
+    pub fn read_among(path: &str, text: &str, own: &[Schema]) -> Result<Log, Vec<Finding>> {
         let text = text.strip_prefix('\u{FEFF}').unwrap_or(text);
         let source = source::read(path, text)?;
         if source.root.as_map().is_none() {
@@ -57,7 +68,9 @@ impl Log {
         findings.extend(checks::header(&source.root, &events));
         findings.extend(checks::events(&events));
         doc::sort(&mut findings);
-        Ok(Log { path: path.to_owned(), text: text.to_owned(), source, events, findings })
+        let (path, text, own) = (path.to_owned(), text.to_owned(), own.to_vec());
+        let log = Log { path, text, source, events, findings, own, finished: None };
+        Ok(Log { finished: log.find_finished(), ..log })
     }
 
     pub fn path(&self) -> &str {
@@ -89,25 +102,24 @@ impl Log {
         ids
     }
 
-    /// The generation of phases of a step (K-01): that of the whole log where it has all of the step's phases, else
-    /// the one that fits the step's own.
-    pub fn schema(&self, id: &str) -> &'static Schema {
-        let names = |of: Option<&str>| {
-            let events = self.events.iter().filter(|event| of.is_none_or(|id| event.step == id));
-            events
-                .filter(|event| event.phase != FILES_MODIFIED)
-                .map(|event| event.phase.as_str())
-                .collect::<Vec<_>>()
-        };
-        let own = names(Some(id));
-        let known: Vec<&str> = own
-            .iter()
-            .copied()
-            .filter(|name| Schema::built_in().iter().any(|schema| schema.phase(name).is_some()))
-            .collect();
-        let whole = Schema::detect(names(None));
-        let fits = whole.filter(|schema| known.iter().all(|name| schema.phase(name).is_some()));
-        fits.or_else(|| Schema::detect(own)).unwrap_or(Schema::usual())
+    /// The phases of a step.
+    pub fn schema<'s>(&'s self, id: &'s str) -> &'s Schema {
+        machine::phases_of(Listed::Log { log: self, step: id }, &self.own, None)
+    }
+
+    /// The phases of the step that was finished last, where one was (K-123).
+    pub fn latest_finished(&self) -> Option<&Schema> {
+        self.finished.as_ref()
+    }
+
+    /// The names of all phases that the log has, of whatever step.
+    pub(super) fn phase_names(&self) -> impl Iterator<Item = &str> {
+        self.events.iter().filter(|event| event.is_phase()).map(|event| event.phase.as_str())
+    }
+
+    /// The version that the header names.
+    pub(super) fn schema_version(&self) -> Option<String> {
+        source::first_text(&self.source.root, &["schema_version"])
     }
 
     /// A step as the log has it.
@@ -117,8 +129,27 @@ impl Log {
             let meant = closest(id, known.iter().map(String::as_str)).map(str::to_owned);
             return Err(StepError::NotThere { path: self.path.clone(), step: id.to_owned(), meant, known });
         }
-        let fresh = StepState::fresh(&self.path, &self.project_id(), id, self.schema(id));
-        Ok(fold::fold(fresh, self.events.iter().filter(|event| event.step == id), self.schema(id)))
+        Ok(self.folded(id, self.schema(id)))
+    }
+
+    fn folded(&self, id: &str, schema: &Schema) -> StepState {
+        let fresh = StepState::fresh(&self.path, &self.project_id(), id, schema);
+        fold::fold(fresh, self.events.iter().filter(|event| event.step == id), schema)
+    }
+
+    /// Finds the phases of the step that was finished last: the list that fits what it went through.
+    fn find_finished(&self) -> Option<Schema> {
+        let mut ids: Vec<&str> = vec![];
+        for event in self.events.iter().rev().filter(|event| event.is_phase()) {
+            if !ids.contains(&event.step.as_str()) {
+                ids.push(&event.step);
+            }
+        }
+        ids.into_iter().find_map(|id| {
+            let of_step = self.events.iter().filter(|event| event.step == id && event.is_phase());
+            let schema = Schema::detect_among(&self.own, of_step.map(|event| event.phase.as_str()))?;
+            (self.folded(id, schema).status == StepStatus::Done).then(|| schema.clone())
+        })
     }
 
     /// All steps as the log has them.

@@ -12,7 +12,7 @@ pub mod document;
 pub mod extract;
 pub mod facts;
 pub mod log;
-pub mod machines;
+pub mod machine;
 pub mod migrate;
 pub mod phases;
 pub mod plan;

@@ -9,6 +9,7 @@ use serde::Deserialize;
 use serde::Serialize;
 use serde_json::Value as Json;
 
+use super::machine;
 use super::phases::Schema;
 use super::skip;
 use super::skip::Reason;
@@ -218,7 +219,14 @@ impl PhaseRecord {
 
     /// Makes it new again: nothing is on record but its history.
     pub fn reset(&mut self) {
+        self.status = PhaseStatus::NotExecuted;
+        self.clear();
+    }
+
+    /// Clears what is on record about the try; its status and its history stay.
+    pub fn clear(&mut self) {
         *self = PhaseRecord {
+            status: std::mem::take(&mut self.status),
             history: std::mem::take(&mut self.history),
             place: self.place,
             ..PhaseRecord::new(&self.name, self.index)
@@ -317,8 +325,8 @@ impl StepState {
 
     /// The schema whose phases this step has: one of the project's own, else a built-in one, else the usual one.
     pub fn schema_among<'s>(&self, own: &'s [Schema]) -> &'s Schema {
-        let names = self.phases.iter().map(|phase| phase.name.as_str());
-        Schema::detect_among(own, names).unwrap_or(Schema::usual())
+        let names: Vec<&str> = self.phases.iter().map(|phase| phase.name.as_str()).collect();
+        machine::among(&names, own, None)
     }
 
     /// Stopped in the middle, with what is left to do said: it can be resumed (K-16, K-17).

@@ -7,6 +7,8 @@ use super::document::Record;
 use super::document::Shape;
 use super::log;
 use super::log::Log;
+use super::machine;
+use super::machine::Listed;
 use super::phases::Schema;
 use super::result::FilesModified;
 use super::source;
@@ -37,7 +39,7 @@ impl StateFile {
     pub fn read(path: &str, text: &str, own: &[Schema]) -> Result<StateFile, Vec<Finding>> {
         let parsed = source::read(path, text)?;
         match parsed.root.get("events") {
-            Some(_) => Log::read(path, text).map(StateFile::Log),
+            Some(_) => Log::read_among(path, text, own).map(StateFile::Log),
             None => Document::read_among(path, text, own).map(StateFile::Document),
         }
     }
@@ -70,18 +72,18 @@ impl StateFile {
         state
     }
 
-    /// The phases that the file already lists for a step, as their generation.
-    pub fn schema_of(&self, id: &str, own: &[Schema]) -> Option<Schema> {
-        let names = match self {
-            StateFile::Document(document) => {
-                let state = document.step(Some(id)).ok()?;
-                state.phases.into_iter().map(|phase| phase.name).collect::<Vec<_>>()
-            }
-            StateFile::Log(log) => {
-                return log.steps().iter().any(|known| known == id).then(|| log.schema(id).clone());
-            }
+    /// The phases of a step of this file (K-123).
+    pub fn phases_of(&self, id: &str, own: &[Schema], planned: Option<&Schema>) -> Schema {
+        let state = match self {
+            StateFile::Document(document) => document.step(Some(id)).ok(),
+            StateFile::Log(_) => None,
         };
-        Schema::detect_among(own, names.iter().map(String::as_str)).cloned()
+        let listed = match (self, &state) {
+            (StateFile::Log(log), _) => Listed::Log { log, step: id },
+            (StateFile::Document(_), Some(state)) => Listed::Records(&state.phases),
+            (StateFile::Document(_), None) => Listed::Nothing,
+        };
+        machine::phases_of(listed, own, planned).clone()
     }
 
     /// The steps that are done.

@@ -4,36 +4,31 @@
 
 mod commit;
 mod gates;
-mod recovery;
+mod last_stop;
+mod objection;
 mod stop;
 #[cfg(test)]
 mod tests;
-mod work;
 
 pub use commit::CommitVerdict;
 pub use commit::Level;
-pub use commit::commit;
-pub use commit::judged_commit;
 pub use gates::AT_STOP;
 pub use gates::Evidence;
 pub use gates::Ran;
 pub use gates::Shown;
-pub use recovery::FailureMode;
-pub use recovery::Recovered;
-pub use recovery::STALE_MINUTES;
-pub use recovery::Stale;
-pub use recovery::crash;
-pub use recovery::intervene;
-pub use recovery::partial;
-pub use recovery::silent;
-pub use recovery::stale;
+pub use last_stop::LastStop;
+pub use objection::Edit;
+pub use objection::Objection;
+pub use objection::PhaseFault;
+pub use objection::TaskFault;
+pub use objection::Unlawful;
+pub use objection::add as add_objections;
+pub use objection::read_all as read_objections;
+pub use objection::sentences;
 pub use stop::NO_STEP_FILE;
 pub use stop::Standing;
 pub use stop::StopVerdict;
 pub use stop::skipped;
-pub use stop::stop;
-pub use work::begin;
-pub use work::runaway;
 
 use super::phases::Schema;
 use super::skip;
@@ -47,28 +42,25 @@ use crate::finding::Finding;
 use crate::finding::Place;
 use crate::finding::Severity;
 
-/// What is wrong with the record of a phase that says it is over, or says something nobody knows.
-fn record_fault(record: &PhaseRecord, schema: &Schema) -> Option<(Severity, String)> {
-    let name = &record.name;
+/// What is wrong with the record of a phase that says it is over, or has a status that is not known.
+pub(super) fn record_fault(record: &PhaseRecord, schema: &Schema) -> Option<(Severity, PhaseFault)> {
     let fault = match &record.status {
         PhaseStatus::Done if record.outcome.is_none() => {
-            (Severity::Error, format!("Phase {name} {} without outcome", schema.done))
+            (Severity::Error, PhaseFault::WithoutOutcome { status: schema.done.clone() })
         }
         PhaseStatus::Skipped => match skip::reason(record.blocked_by.as_deref()) {
             Reason::Valid | Reason::Pending => return None,
-            Reason::Missing => (Severity::Error, format!("Phase {name} SKIPPED without blocked_by")),
-            Reason::Deferred => (Severity::Warning, format!("Phase {name} has DEFERRED - blocks commit")),
-            Reason::Bare => {
-                (Severity::Error, format!("Phase {name} SKIPPED with a prefix but without a reason"))
-            }
-            Reason::Unknown => {
-                (Severity::Error, format!("Phase {name} SKIPPED with an unknown prefix in blocked_by"))
-            }
+            Reason::Missing => (Severity::Error, PhaseFault::SkippedWithoutReason),
+            Reason::Deferred => (Severity::Warning, PhaseFault::Deferred),
+            Reason::Bare => (Severity::Error, PhaseFault::BareReason),
+            Reason::Unknown => (Severity::Error, PhaseFault::UnknownReason),
         },
-        PhaseStatus::Unknown(word) => {
-            (Severity::Error, format!("Phase {name} has the unknown status `{word}`"))
-        }
-        _ => return None,
+        PhaseStatus::Unknown(word) => (Severity::Error, PhaseFault::UnknownStatus { word: word.clone() }),
+        PhaseStatus::Done
+        | PhaseStatus::NotExecuted
+        | PhaseStatus::Pending
+        | PhaseStatus::InProgress
+        | PhaseStatus::Failed => return None,
     };
     Some(fault)
 }
@@ -89,13 +81,14 @@ fn remedy(record: &PhaseRecord, schema: &Schema) -> Option<String> {
 
 /// The findings of a file's check about one record.
 pub(super) fn record_findings(record: &PhaseRecord, schema: &Schema) -> Option<Finding> {
-    let (severity, message) = record_fault(record, schema)?;
-    let finding = Finding::error("phase", record.place.unwrap_or(Place::TOP), message);
-    let finding = Finding { severity, ..finding };
-    Some(match remedy(record, schema) {
-        Some(help) => finding.help(help),
-        None => finding,
-    })
+    record_unlawful(record, schema).map(|unlawful| unlawful.finding())
+}
+
+/// The same, as a rule that an edit broke.
+pub(super) fn record_unlawful(record: &PhaseRecord, schema: &Schema) -> Option<Unlawful> {
+    let (severity, fault) = record_fault(record, schema)?;
+    let edit = Edit::Record { phase: record.name.clone(), fault };
+    Some(Unlawful { severity, help: remedy(record, schema), ..Unlawful::new(edit, record.place) })
 }
 
 /// The findings of a file's check about the step as a whole.
@@ -107,7 +100,7 @@ pub(super) fn step_findings(state: &StepState, schema: &Schema) -> Vec<Finding> 
     }
     if state.status == StepStatus::Done {
         for record in state.phases.iter().filter(|record| is_open(record)) {
-            let message = unexecuted(record, state);
+            let message = unexecuted(record, state).sentence();
             findings.push(Finding::error("phase", record.place.unwrap_or(Place::TOP), message));
         }
     }
@@ -136,20 +129,18 @@ pub(super) fn step_findings(state: &StepState, schema: &Schema) -> Vec<Finding> 
 }
 
 /// Still to be carried out.
-fn is_open(record: &PhaseRecord) -> bool {
+pub(super) fn is_open(record: &PhaseRecord) -> bool {
     matches!(record.status, PhaseStatus::NotExecuted | PhaseStatus::Pending)
 }
 
-fn unexecuted(record: &PhaseRecord, state: &StepState) -> String {
-    let name = &record.name;
-    match state.status {
-        StepStatus::Done => format!("Task marked DONE but phase {name} NOT_EXECUTED"),
-        _ => format!("Phase {name} NOT_EXECUTED and task is {}", state.status.word()),
-    }
+/// The objection to a phase that is open when the agent of its step stops.
+pub(super) fn unexecuted(record: &PhaseRecord, state: &StepState) -> Objection {
+    let task = state.status.word().to_owned();
+    Objection::phase(&record.name, PhaseFault::Unexecuted { task })
 }
 
 /// Whether a phase failed, or ended in a way that is not a pass.
-fn not_passed(record: &PhaseRecord) -> Option<&str> {
+pub(super) fn not_passed(record: &PhaseRecord) -> Option<&str> {
     match (&record.status, &record.outcome) {
         (PhaseStatus::Failed, _) => Some("FAIL"),
         (PhaseStatus::Done, Some(outcome @ (Outcome::Fail | Outcome::Other(_)))) => Some(outcome.word()),

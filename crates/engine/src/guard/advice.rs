@@ -3,11 +3,8 @@
 #[cfg(test)]
 mod tests;
 
-use seriatim_core::roadmap::verdict::Evidence;
+use seriatim_core::roadmap::verdict::Objection;
 use seriatim_core::roadmap::verdict::Shown;
-
-use super::commit::is_scope;
-use super::reconcile;
 
 /// A kind of trouble with a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,10 +21,12 @@ enum Trouble {
     Unseen,
     /// A person has to decide.
     Held,
+    /// An older version wrote it down as a text.
+    Older,
 }
 
 impl Trouble {
-    const ALL: [Trouble; 7] = [
+    const ALL: [Trouble; 8] = [
         Trouble::Phases,
         Trouble::StateFile,
         Trouble::Scope,
@@ -35,21 +34,21 @@ impl Trouble {
         Trouble::BrokenGate,
         Trouble::Unseen,
         Trouble::Held,
+        Trouble::Older,
     ];
 
-    fn of(error: &str) -> Trouble {
-        match Evidence::held_by(error) {
-            Some(Shown::Red) => return Trouble::RedGate,
-            Some(_) => return Trouble::BrokenGate,
-            None => {}
-        }
-        match error {
-            // It repeats the errors for which it was held, so it comes before them.
-            _ if error.contains(HELD) => Trouble::Held,
-            _ if is_scope(error) => Trouble::Scope,
-            _ if reconcile::is_sentence(error) => Trouble::Unseen,
-            _ if error.starts_with("Phase ") || error.starts_with("Task ") => Trouble::Phases,
-            _ => Trouble::StateFile,
+    fn of(objection: &Objection) -> Trouble {
+        match objection {
+            Objection::Phase { .. } | Objection::Task { .. } => Trouble::Phases,
+            Objection::Gate(evidence) => match evidence.result {
+                Shown::Broken => Trouble::BrokenGate,
+                Shown::Red | Shown::Green | Shown::NotRun => Trouble::RedGate,
+            },
+            Objection::Scope(_) => Trouble::Scope,
+            Objection::Unseen { .. } => Trouble::Unseen,
+            Objection::Held { .. } => Trouble::Held,
+            Objection::Edit { .. } | Objection::StateFile { .. } => Trouble::StateFile,
+            Objection::Other { .. } => Trouble::Older,
         }
     }
 
@@ -89,21 +88,22 @@ impl Trouble {
                  other work meanwhile."
                     .to_owned()
             }
+            Trouble::Older => format!(
+                "An older version of this program recorded that at the last stop of step {id}: call the sub-agent for the \
+                 step again, and its next stop is judged anew."
+            ),
         }
     }
 }
 
-/// By these words a step is held (see [`super::people`]).
-pub(super) const HELD: &str = " ended with errors: ";
-
 /// What to do about all of these, each kind once.
-pub(super) fn on(id: &str, errors: &[String]) -> Vec<String> {
-    let found: Vec<Trouble> = errors.iter().map(|error| Trouble::of(error)).collect();
+pub(super) fn on<'o>(id: &str, errors: impl IntoIterator<Item = &'o Objection>) -> Vec<String> {
+    let found: Vec<Trouble> = errors.into_iter().map(Trouble::of).collect();
     let there = Trouble::ALL.into_iter().filter(|trouble| found.contains(trouble));
     there.map(|trouble| trouble.advice(id)).collect()
 }
 
 /// Whether an error is about the record of the step, which its agent keeps.
-pub(super) fn is_of_record(error: &str) -> bool {
+pub(super) fn is_of_record(error: &Objection) -> bool {
     matches!(Trouble::of(error), Trouble::Phases | Trouble::StateFile)
 }

@@ -3,16 +3,13 @@
 mod governing;
 
 use seriatim_core::roadmap::audit::Event;
-use seriatim_core::roadmap::phases::COMMIT;
-use seriatim_core::roadmap::skip::CHECKPOINT_PENDING;
-use seriatim_core::roadmap::state::PhaseRecord;
-use seriatim_core::roadmap::state::PhaseStatus;
+use seriatim_core::roadmap::machine;
+use seriatim_core::roadmap::machine::Beside;
+use seriatim_core::roadmap::machine::is_whole;
 use seriatim_core::roadmap::state::StepState;
-use seriatim_core::roadmap::state::StepStatus;
-use seriatim_core::roadmap::verdict;
 use seriatim_core::roadmap::verdict::CommitVerdict;
-use seriatim_core::roadmap::verdict::Evidence;
-use seriatim_core::roadmap::verdict::Level;
+use seriatim_core::roadmap::verdict::LastStop;
+use seriatim_core::roadmap::verdict::Objection;
 
 use self::governing::Governing;
 use super::Guard;
@@ -22,7 +19,6 @@ use super::reconcile;
 use super::rules::Rules;
 use super::scope;
 use super::state;
-use super::step::LastStop;
 use super::step::OpenStep;
 
 /// What the gate says.
@@ -43,7 +39,7 @@ impl Gate {
             .iter()
             .flat_map(|verdict| {
                 let CommitVerdict { task_id, step_file, errors, .. } = verdict;
-                errors.iter().map(move |error| format!("step {task_id} ({step_file}): {error}"))
+                errors.iter().map(move |error| format!("step {task_id} ({step_file}): {}", error.sentence()))
             })
             .collect()
     }
@@ -118,48 +114,56 @@ impl Guard<'_> {
     fn judge_commit(&mut self, rules: &Rules, governing: &[Governing]) -> Result<Gate, GuardError> {
         let mut gate = Gate::default();
         for one in governing {
-            let mut verdict = judged(rules, one.committed());
-            if let Some(open) = &one.open {
-                // The state that is known counts beside the one that somebody put into the commit.
-                add(&mut verdict, judged(rules, &one.state).errors);
-                add(&mut verdict, one.refused.clone());
-                add(&mut verdict, stop_errors(open));
-                add(&mut verdict, reconcile::sentences(self.project, open)?);
-                add(&mut verdict, open.holds.clone());
-                add(&mut verdict, self.scope_errors(rules, open, &one.state)?);
-            }
+            let committed = (one.committed(), rules.schema_of(one.committed()));
+            let verdict = match &one.open {
+                None => machine::commit_now(committed.0, &committed.1),
+                Some(open) => {
+                    let beside = Beside {
+                        refused: one.refused.clone(),
+                        last_stop: open.last_stop.as_ref(),
+                        unseen: reconcile::unseen_beside(self.project, open)?,
+                        holds: &open.holds,
+                        outside: self.outside(rules, open, &one.state)?,
+                    };
+                    // The state that is known counts beside the one that somebody put into the commit.
+                    let known = rules.schema_of(&one.state);
+                    machine::governed((committed.0, &committed.1), (&one.state, &known), &beside)
+                }
+            };
             if verdict.passed() { gate.passed.push(verdict) } else { gate.failed.push(verdict) }
         }
         Ok(gate)
     }
 
     /// What is not accounted for in an open step: sub-agents that no hook saw, and files outside of its patterns.
-    pub fn unaccounted(&mut self, open: &OpenStep) -> Result<Vec<String>, GuardError> {
+    pub fn unaccounted(&mut self, open: &OpenStep) -> Result<Vec<Objection>, GuardError> {
         let rules = Rules::read(self.project)?;
-        let mut found = reconcile::sentences(self.project, open)?;
+        let mut found = reconcile::unseen_beside(self.project, open)?;
         if let Ok(loaded) = state::load(self.project, &rules, &open.step_file, Some(&open.task_id))? {
-            found.extend(self.scope_errors(&rules, open, &loaded.state)?);
+            found.extend(self.outside(&rules, open, &loaded.state)?);
         }
         Ok(found)
     }
 
-    /// What lies outside of the step's patterns. Once its agent has ended, only what was its doing counts: a person's
-    /// own edits hold nothing.
-    fn scope_errors(
+    /// What lies outside of the step's patterns and counts.
+    fn outside(
         &mut self,
         rules: &Rules,
         open: &OpenStep,
         state: &StepState,
-    ) -> Result<Vec<String>, GuardError> {
-        let before = open.last_stop.as_ref().map(|stop| stop.errors.as_slice()).unwrap_or_default();
-        if open.ended && !before.iter().any(|error| is_scope(error)) {
+    ) -> Result<Vec<Objection>, GuardError> {
+        let last = open.last_stop.as_ref();
+        let was_outside =
+            || last.is_some_and(|last| last.objections.iter().any(|one| matches!(one, Objection::Scope(_))));
+        // Looking at all files is dear, and nothing that it finds would count.
+        if open.ended && !was_outside() {
             return Ok(vec![]);
         }
         let others = self.beside(open)?;
         let permitted = scope::of_others(self.project, rules, open, &others)?;
         let judged = scope::judge(self.project, open, state, &permitted)?;
-        let errors = judged.verdict.violations.iter().map(ToString::to_string);
-        Ok(errors.filter(|error| !open.ended || before.contains(error)).collect())
+        let found = judged.verdict.violations.into_iter().map(Objection::Scope);
+        Ok(found.filter(|objection| machine::counts_outside(open.ended, last, objection)).collect())
     }
 
     /// The steps that were at work while this one was.
@@ -171,54 +175,4 @@ impl Guard<'_> {
         );
         Ok(found)
     }
-}
-
-fn judged(rules: &Rules, state: &StepState) -> CommitVerdict {
-    let mut verdict = verdict::commit(state, &rules.schema_of(state), level(state));
-    let pending = |phase: &PhaseRecord| phase.name == COMMIT && phase.status == PhaseStatus::Pending;
-    if state.status == StepStatus::Done && state.phases.iter().any(pending) {
-        verdict.errors.push(format!("Phase {COMMIT} still {CHECKPOINT_PENDING}"));
-    }
-    verdict
-}
-
-fn add(verdict: &mut CommitVerdict, errors: Vec<String>) {
-    for error in errors {
-        if !verdict.errors.contains(&error) {
-            verdict.errors.push(error);
-        }
-    }
-}
-
-/// What the last stop found and the state of the step cannot tell: phases and files are judged anew, and an edit that
-/// was refused was undone (K-18).
-fn stop_errors(open: &OpenStep) -> Vec<String> {
-    let last = open.last_stop.as_ref().filter(|last| last.status == "error");
-    let lasting = |error: &&String| reconcile::is_sentence(error) || Evidence::held_by(error).is_some();
-    last.map(|last| last.errors.iter().filter(lasting).cloned().collect()).unwrap_or_default()
-}
-
-pub(super) fn is_scope(error: &str) -> bool {
-    error.starts_with("Unexpected modification:")
-}
-
-/// In the middle of a step, when later phases are marked as pending and the step is not said to be done.
-fn level(state: &StepState) -> Level {
-    let is_pending = |phase: &&PhaseRecord| phase.status == PhaseStatus::Pending;
-    let green = state.phases.iter().rposition(|phase| phase.name.starts_with("GREEN")).map_or(0, |at| at + 1);
-    let (until_green, later) = state.phases.split_at(green);
-    let committed = later.iter().any(|phase| phase.name == COMMIT && phase.is_closed());
-    let in_the_middle =
-        later.iter().any(|phase| is_pending(&phase)) && !until_green.iter().any(|p| is_pending(&p));
-    if in_the_middle && !committed && state.status != StepStatus::Done {
-        Level::Checkpoint
-    } else {
-        Level::Final
-    }
-}
-
-/// Nothing is left to do for the step but to commit it.
-fn is_whole(state: &StepState) -> bool {
-    let mut before = state.phases.iter().filter(|phase| phase.name != COMMIT);
-    before.all(|phase| phase.is_closed()) && level(state) == Level::Final
 }

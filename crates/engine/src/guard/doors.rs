@@ -21,7 +21,11 @@ use seriatim_core::prompt::registry::Level;
 use seriatim_core::prompt::tokens;
 use seriatim_core::prompt::validate;
 use seriatim_core::roadmap::audit::Happening;
+use seriatim_core::roadmap::machine;
+use seriatim_core::roadmap::machine::Actor;
+use seriatim_core::roadmap::machine::Closed;
 use seriatim_core::roadmap::state::StepStatus;
+use seriatim_core::roadmap::verdict::sentences;
 
 use super::Guard;
 use super::GuardError;
@@ -73,7 +77,7 @@ impl Examined {
     fn held(&self, steps: &[OpenStep]) -> Option<(String, String)> {
         let (file, state) = (self.step_file.as_ref()?, &self.loaded.as_ref()?.state);
         let is_this = |step: &&OpenStep| step.step_file == *file && step.task_id == state.task_id;
-        let step = steps.iter().find(is_this).filter(|step| !step.holds.is_empty())?;
+        let step = steps.iter().find(is_this).filter(|step| step.is_held())?;
         Some((held(step), "wait for the answer, and go on with other work meanwhile".to_owned()))
     }
 }
@@ -145,7 +149,7 @@ impl Guard<'_> {
             ),
         };
         if let Some(step) = self.book()?.steps()?.iter().find(|step| is_addressed(step)) {
-            if !step.holds.is_empty() {
+            if step.is_held() {
                 return Ok(Reply::Deny { reason: held(step) });
             }
             return Ok(if self.is_complete(step) { complete(step) } else { Reply::Pass });
@@ -400,7 +404,7 @@ fn held(step: &OpenStep) -> String {
     format!(
         "{} is held until a person has decided about it (`seriatim inbox`): {}",
         step.in_words(),
-        step.holds.join("; ")
+        sentences(&step.holds).join("; ")
     )
 }
 
@@ -409,23 +413,28 @@ fn told(finding: &seriatim_core::finding::Finding) -> (String, String) {
     (finding.message.clone(), finding.help.clone().unwrap_or_default())
 }
 
+/// How it is told that no work can be begun for a step, and what to do instead.
+fn refused_at_the_door(closed: Closed, id: &str) -> (String, String) {
+    let (told, help) = match closed {
+        Closed::Done => (
+            format!("Step {id} is complete; nothing is left to do for it"),
+            "choose a step that is not done; what is still to be done needs a step of its own",
+        ),
+        Closed::NotToBeRetried => (
+            format!("Step {id} failed and is marked as not to be tried again"),
+            "a person has to decide about it",
+        ),
+        Closed::InReview => (format!("Step {id} is in review"), closed.instead()),
+        Closed::UnknownStatus => (format!("Step {id} has a status that is not known"), closed.instead()),
+    };
+    (told, help.to_owned())
+}
+
 /// Whether a step can be worked on at all.
 fn check_step(found: &Loaded, errors: &mut Vec<(String, String)>, warnings: &mut Vec<String>) {
     let state = &found.state;
-    match &state.status {
-        StepStatus::Done => errors.push((
-            format!("Step {} is complete; nothing is left to do for it", state.task_id),
-            "choose a step that is not done; what is still to be done needs a step of its own".to_owned(),
-        )),
-        StepStatus::Failed if state.can_retry == Some(false) => errors.push((
-            format!("Step {} failed and is marked as not to be tried again", state.task_id),
-            "a person has to decide about it".to_owned(),
-        )),
-        StepStatus::InReview => errors.push((
-            format!("Step {} is in review", state.task_id),
-            "wait for the review, or ask for rework".to_owned(),
-        )),
-        _ => {}
+    if let Err(closed) = machine::way_to_work(state, Actor::Command) {
+        errors.push(refused_at_the_door(closed, &state.task_id));
     }
     match scope::allowed(state) {
         Ok(allowed) if allowed.is_undeclared() => {

@@ -41,7 +41,6 @@ pub use project::Kept;
 pub use project::Mark;
 pub use project::Project;
 pub use step::Base;
-pub use step::LastStop;
 pub use step::OpenStep;
 pub use watchdog::Intervention;
 

@@ -1,9 +1,16 @@
 //! What a person is asked when the guard cannot go on by itself, and what follows from the answer.
 
+use seriatim_core::choices::Choices;
 use seriatim_core::question::Answer;
 use seriatim_core::question::Choice;
 use seriatim_core::question::Question;
+use seriatim_core::roadmap::machine;
+use seriatim_core::roadmap::machine::Decided;
+use seriatim_core::roadmap::machine::HoldChoice;
+use seriatim_core::roadmap::machine::SENT_BACK_MAX;
+use seriatim_core::roadmap::verdict::Objection;
 use seriatim_core::roadmap::verdict::StopVerdict;
+use seriatim_core::roadmap::verdict::sentences;
 
 use super::Guard;
 use super::GuardError;
@@ -14,21 +21,14 @@ use super::rules::Rules;
 use super::sightings;
 use super::state::Synced;
 use super::step;
-use super::step::LastStop;
 use super::step::OpenStep;
-use super::stops::SENT_BACK_MAX;
 
 const KEY: &str = "hold:";
 
 impl Desk<'_, '_> {
     /// Holds a step until a person has looked at it.
-    pub(super) fn hold(
-        &mut self,
-        step: &mut OpenStep,
-        why: String,
-        verdict: &StopVerdict,
-    ) -> Result<(), GuardError> {
-        step.holds = vec![why];
+    pub(super) fn hold(&mut self, step: &mut OpenStep, verdict: &StopVerdict) -> Result<(), GuardError> {
+        step.holds = vec![Objection::Held { step: step.in_words(), errors: verdict.errors.clone() }];
         let question = held(step, verdict);
         self.ask(&format!("{KEY}{}", step.key()), &question)?;
         Ok(())
@@ -38,11 +38,11 @@ impl Desk<'_, '_> {
 impl Guard<'_> {
     /// What keeps an open step from being closed: a question that is open about it, and sub-agents in its session that
     /// nobody accounts for.
-    pub fn held_by(&self, step: &OpenStep) -> Result<Vec<String>, GuardError> {
+    pub fn held_by(&self, step: &OpenStep) -> Result<Vec<Objection>, GuardError> {
         let mut held = step.holds.clone();
-        for sentence in reconcile::sentences(self.project, step)? {
-            if !held.iter().any(|hold| hold.contains(&sentence)) {
-                held.push(sentence);
+        for unseen in reconcile::unseen_beside(self.project, step)? {
+            if !held.iter().any(|hold| hold.includes(&unseen)) {
+                held.push(unseen);
             }
         }
         Ok(held)
@@ -51,6 +51,9 @@ impl Guard<'_> {
     /// A person has answered about a step that is held.
     pub fn decide(&mut self, key: &str, answer: &Answer) -> Result<(), GuardError> {
         let rules = Rules::read(self.project)?;
+        let choice = HoldChoice::of(&answer.choice).ok_or_else(|| {
+            GuardError::Refused(format!("`{}` is not an option of this question", answer.choice))
+        })?;
         let wanted = key.strip_prefix(KEY).unwrap_or_default().to_owned();
         self.transact(|desk| {
             desk.answered(key, answer)?;
@@ -60,13 +63,9 @@ impl Guard<'_> {
             step.holds.clear();
             step.sent_back = 0;
             accept(desk.project, &step);
-            match answer.choice.as_str() {
-                // A person has seen what the last stop found and takes it as it is.
-                "override" => step.last_stop = None,
-                // What was changed outside of the step's patterns still is.
-                _ => step.last_stop = step.last_stop.take().and_then(only_scope),
-            }
-            if answer.choice != "cancel" {
+            let Decided { last_stop, closes } = machine::decided(choice, step.last_stop.take());
+            step.last_stop = last_stop;
+            if !closes {
                 return desk.keep(&step);
             }
             if let Ok(Synced { loaded, .. }) = desk.sync(&rules, &mut step)? {
@@ -80,16 +79,14 @@ impl Guard<'_> {
     }
 }
 
-/// Of a stop, what it found outside of the step's patterns.
-fn only_scope(mut stop: LastStop) -> Option<LastStop> {
-    stop.errors.retain(|error| error.starts_with("Unexpected modification:"));
-    (!stop.errors.is_empty()).then_some(stop)
-}
-
 /// Sub-agents that no hook saw are accounted for by whoever looked at them.
 fn accept(project: &Project, step: &OpenStep) {
-    let errors = step.last_stop.iter().flat_map(|stop| &stop.errors);
-    let ids: Vec<&str> = errors.filter_map(|error| reconcile::named(error)).collect();
+    let mut ids: Vec<&str> = vec![];
+    for objection in step.last_stop.iter().flat_map(|stop| &stop.objections) {
+        if let Objection::Unseen { agent } = objection {
+            ids.push(agent);
+        }
+    }
     sightings::note(project, step.session.as_deref(), &ids);
 }
 
@@ -102,22 +99,22 @@ fn held(step: &OpenStep, verdict: &StopVerdict) -> Question {
             step.task_id
         ),
         why: "Nothing of this work can be committed before somebody has looked at it.".to_owned(),
-        tried: verdict.errors.clone(),
+        tried: sentences(&verdict.errors),
         details: String::new(),
         options: vec![
             Choice::new(
-                "retry",
+                HoldChoice::Retry.id(),
                 "Try it again",
                 "Another agent may be called for it; what is done stays done.",
             ),
             Choice::new(
-                "override",
+                HoldChoice::Override.id(),
                 "Accept it as it is",
                 "Files outside of its patterns may be committed with it. Say why.",
             )
             .with_text(),
             Choice::new(
-                "cancel",
+                HoldChoice::Cancel.id(),
                 "Leave it",
                 "It is marked as not to be tried again; the files stay as they are.",
             ),

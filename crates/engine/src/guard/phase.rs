@@ -3,9 +3,10 @@
 use seriatim_core::roadmap::audit::Event;
 use seriatim_core::roadmap::change;
 use seriatim_core::roadmap::change::Change;
+use seriatim_core::roadmap::machine;
 use seriatim_core::roadmap::state::StepState;
 use seriatim_core::roadmap::state::StepStatus;
-use seriatim_core::roadmap::verdict;
+use seriatim_core::roadmap::verdict::sentences;
 use seriatim_core::time::Utc;
 
 use super::Guard;
@@ -48,7 +49,7 @@ impl Guard<'_> {
                     loaded.state.status.word()
                 ));
             }
-            let partial = verdict::partial(&loaded.state, suggestions, now);
+            let partial = machine::partial(&loaded.state, suggestions, now);
             Ok((partial.state, partial.events))
         })
     }
@@ -94,7 +95,7 @@ impl Guard<'_> {
                 // The file is put back all the same.
                 return Ok(Err(format!(
                     "the state file was edited by hand against the rules and is as it was before: {}",
-                    refused.join("; ")
+                    sentences(&refused).join("; ")
                 )));
             }
             let (after, events) = work(&loaded, desk.now).map_err(GuardError::Refused)?;

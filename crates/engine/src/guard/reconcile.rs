@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use seriatim_core::guard::event::Event;
 use seriatim_core::guard::transcript::Meta;
 use seriatim_core::guard::transcript::Scan;
+use seriatim_core::roadmap::verdict::Objection;
 
 use super::GuardError;
 use super::project::Project;
@@ -13,32 +14,20 @@ use super::sightings::Sightings;
 use super::step::OpenStep;
 use super::transcript;
 
-/// What is said about such a sub-agent.
-pub(super) fn sentence(id: &str) -> String {
-    format!("Sub-agent {id} was started without any hook seeing it; what it did is not accounted for")
-}
-
-/// The sub-agent that such a sentence is about.
-pub(super) fn named(sentence: &str) -> Option<&str> {
-    let (id, rest) = sentence.strip_prefix("Sub-agent ")?.split_once(' ')?;
-    rest.starts_with("was started without").then_some(id)
-}
-
-pub(super) fn is_sentence(error: &str) -> bool {
-    named(error).is_some()
-}
-
-/// The sub-agents of a session that nobody accounts for.
-pub(super) fn unseen(project: &Project, event: &Event) -> Result<Vec<String>, GuardError> {
+/// The objections to sub-agents of an event's session that no hook has seen.
+pub(super) fn unseen(project: &Project, event: &Event) -> Result<Vec<Objection>, GuardError> {
     let Some(path) = event.transcript_path.as_deref() else { return Ok(vec![]) };
-    unseen_in(project, event.session_id.as_deref(), path)
+    Ok(objections(unseen_in(project, event.session_id.as_deref(), path)?))
 }
 
-/// What is said about the sub-agents in a step's session that nobody accounts for.
-pub(super) fn sentences(project: &Project, step: &OpenStep) -> Result<Vec<String>, GuardError> {
+/// The objections to sub-agents of a step's session that no hook has seen.
+pub(super) fn unseen_beside(project: &Project, step: &OpenStep) -> Result<Vec<Objection>, GuardError> {
     let Some(path) = step.transcript.as_deref() else { return Ok(vec![]) };
-    let found = unseen_in(project, step.session.as_deref(), path)?;
-    Ok(found.iter().map(|id| sentence(id)).collect())
+    Ok(objections(unseen_in(project, step.session.as_deref(), path)?))
+}
+
+fn objections(agents: Vec<String>) -> Vec<Objection> {
+    agents.into_iter().map(|agent| Objection::Unseen { agent }).collect()
 }
 
 fn unseen_in(project: &Project, session: Option<&str>, path: &str) -> Result<Vec<String>, GuardError> {

@@ -9,6 +9,8 @@ use seriatim_core::finding::Finding;
 use seriatim_core::prompt::Library;
 use seriatim_core::prompt::library::FOLDER;
 use seriatim_core::roadmap::document::Document;
+use seriatim_core::roadmap::machine::Listed;
+use seriatim_core::roadmap::machine::phases_of;
 use seriatim_core::roadmap::phases::Schema;
 use seriatim_core::roadmap::state::StepState;
 
@@ -76,18 +78,17 @@ impl Rules {
 
     /// The schema of a step that nobody has begun.
     pub fn usual(&self) -> &Schema {
-        self.own.first().unwrap_or_else(|| Schema::usual())
+        phases_of(Listed::Nothing, &self.own, None)
     }
 
     /// The schema whose phases a step has.
     pub fn schema_of(&self, state: &StepState) -> Schema {
-        let names: Vec<&str> = state.phases.iter().map(|phase| phase.name.as_str()).collect();
-        Schema::detect_among(&self.own, names.iter().copied()).unwrap_or_else(|| self.usual()).clone()
+        phases_of(Listed::Records(&state.phases), &self.own, None).clone()
     }
 
     pub fn stale_minutes(&self) -> u64 {
         let Guard { stale_ms, .. } = &self.config.guard;
-        stale_ms.map_or(seriatim_core::roadmap::verdict::STALE_MINUTES, |ms| ms / 60_000)
+        stale_ms.map_or(seriatim_core::roadmap::machine::STALE_MINUTES, |ms| ms / 60_000)
     }
 }
 

@@ -5,6 +5,7 @@ use std::rc::Rc;
 mod live;
 mod planned;
 
+use serde_json::json;
 use seriatim_core::finding::Finding;
 use seriatim_core::hash::Hash;
 use seriatim_core::roadmap::audit::Event;
@@ -12,9 +13,11 @@ use seriatim_core::roadmap::audit::Happening;
 use seriatim_core::roadmap::change;
 use seriatim_core::roadmap::document;
 use seriatim_core::roadmap::document::Document;
+use seriatim_core::roadmap::machine::Recovered;
 use seriatim_core::roadmap::phases::Schema;
 use seriatim_core::roadmap::state::StepState;
-use seriatim_core::roadmap::verdict::Recovered;
+use seriatim_core::roadmap::verdict::Objection;
+use seriatim_core::roadmap::verdict::sentences;
 use seriatim_core::time::Utc;
 
 use super::Guard;
@@ -134,7 +137,7 @@ fn imported(rules: &Rules, before: &Loaded, after: &Loaded, now: Utc) -> change:
         let schema = rules.schema_of(&state);
         let known = before.document.step_or_fresh(&state.task_id, &schema);
         let other = change::import(&known, &state, &schema, now);
-        all.findings.extend(other.findings);
+        all.found.extend(other.found);
         all.events.extend(other.events);
     }
     all
@@ -144,7 +147,7 @@ fn imported(rules: &Rules, before: &Loaded, after: &Loaded, now: Utc) -> change:
 pub(super) struct Synced {
     pub(super) loaded: Loaded,
     /// What an edit by hand broke; the file is then as it was before.
-    pub(super) refused: Vec<String>,
+    pub(super) refused: Vec<Objection>,
 }
 
 impl Guard<'_> {
@@ -290,29 +293,27 @@ impl Desk<'_, '_> {
             Ok(before) => before,
             Err(findings) => return Ok(Err(findings)),
         };
-        let after = parse(rules, &step.step_file, found.clone(), id);
-        let (imported, after) = match after {
-            Ok(after) => (imported(rules, &before, &after, self.now), Some(after)),
-            Err(findings) => (change::Imported { findings, events: vec![] }, None),
+        let refused: Vec<Objection> = match parse(rules, &step.step_file, found.clone(), id) {
+            Ok(after) => {
+                let imported = imported(rules, &before, &after, self.now);
+                if imported.is_lawful() {
+                    self.took_over(step, &imported, &after)?;
+                    return Ok(Ok(Synced { loaded: bound(after, step), refused: vec![] }));
+                }
+                imported.objections()
+            }
+            Err(findings) => findings.iter().map(Objection::state_file).collect(),
         };
-        match after.filter(|_| imported.is_lawful()) {
-            Some(after) => {
-                self.took_over(step, &imported, &after)?;
-                Ok(Ok(Synced { loaded: bound(after, step), refused: vec![] }))
-            }
-            None => {
-                let refused: Vec<String> = imported.findings.iter().map(|f| f.message.clone()).collect();
-                let event = self
-                    .event(Happening::StateImported, &step.step_file)
-                    .with("step_id", step.task_id.as_str())
-                    .with("refused", refused.clone())
-                    .with("recovery_action", "restored");
-                self.happened(&event)?;
-                self.refused_state(&step.step_file, &found)?;
-                self.write_state(&step.step_file, known)?;
-                Ok(Ok(Synced { loaded: bound(before, step), refused }))
-            }
-        }
+        let event = self
+            .event(Happening::StateImported, &step.step_file)
+            .with("step_id", step.task_id.as_str())
+            .with("refused", sentences(&refused))
+            .with("objections", json!(refused))
+            .with("recovery_action", "restored");
+        self.happened(&event)?;
+        self.refused_state(&step.step_file, &found)?;
+        self.write_state(&step.step_file, known)?;
+        Ok(Ok(Synced { loaded: bound(before, step), refused }))
     }
 
     /// Writes a step as it shall stand, with its events.

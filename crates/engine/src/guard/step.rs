@@ -9,6 +9,9 @@ use serde::Serialize;
 use seriatim_core::guard::path;
 use seriatim_core::guard::usage::Usage;
 use seriatim_core::hash::Hash;
+use seriatim_core::roadmap::verdict::LastStop;
+use seriatim_core::roadmap::verdict::Objection;
+use seriatim_core::roadmap::verdict::read_objections;
 use seriatim_core::time::Utc;
 
 use super::project::Project;
@@ -47,7 +50,8 @@ pub struct OpenStep {
     /// The last stop validation.
     pub last_stop: Option<LastStop>,
     /// What keeps the step from being closed although its record is whole.
-    pub holds: Vec<String>,
+    #[serde(deserialize_with = "read_objections")]
+    pub holds: Vec<Objection>,
     /// A commit of it passed the gate while its agent was still at work.
     pub gated: bool,
     /// Calls of further sub-agents that its agent made: those belong to the step as well.
@@ -72,16 +76,6 @@ pub struct Base {
     pub ignored: BTreeMap<String, u64>,
 }
 
-/// How the last stop was judged.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct LastStop {
-    pub at: Utc,
-    /// `success`, `warning` or `error`.
-    pub status: String,
-    pub errors: Vec<String>,
-}
-
 impl OpenStep {
     /// The key of its memo.
     pub fn key(&self) -> String {
@@ -91,6 +85,16 @@ impl OpenStep {
     /// Whether an agent was seen at work on it. A call that passed the door may still have been refused elsewhere.
     pub fn has_begun(&self) -> bool {
         self.agent_id.is_some() || self.base.is_some()
+    }
+
+    /// Whether its agent has come to an end without an objection.
+    pub fn has_passed(&self) -> bool {
+        self.ended && self.last_stop.as_ref().is_some_and(LastStop::passed)
+    }
+
+    /// Whether a person has to decide about it before anything goes on.
+    pub fn is_held(&self) -> bool {
+        !self.holds.is_empty()
     }
 
     /// What a step has from an earlier call for it. What an earlier try changed is still the step's to answer for, and

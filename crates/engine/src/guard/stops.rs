@@ -12,10 +12,13 @@ use seriatim_core::guard::event::SpawnDone;
 use seriatim_core::guard::event::SpawnStatus;
 use seriatim_core::guard::event::Stopping;
 use seriatim_core::guard::reply::Reply;
+use seriatim_core::guard::scope::Violation;
 use seriatim_core::prompt::origin::Head;
 use seriatim_core::prompt::origin::Marker;
 use seriatim_core::roadmap::audit::Happening;
-use seriatim_core::roadmap::verdict;
+use seriatim_core::roadmap::machine;
+use seriatim_core::roadmap::machine::End;
+use seriatim_core::roadmap::verdict::Objection;
 use seriatim_core::roadmap::verdict::StopVerdict;
 
 use self::settle::settle;
@@ -36,18 +39,32 @@ use super::step::OpenStep;
 use super::step::worktree;
 use super::transcript;
 
-/// How often in a row an agent is sent back. The client would let it go after eight, without a word.
-pub(super) const SENT_BACK_MAX: u32 = 5;
-
-/// How an agent came to its end.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum End {
-    /// It wants to stop and can be sent back.
-    Wants,
+/// How an agent came to its end, and what is known about that beside its step.
+enum Stopped {
+    /// It wants to stop and can be sent back. Sub-agents of its session that no hook saw are held against it.
+    Wants { unseen: Vec<Objection> },
     /// It is over, whatever is said now.
     Over,
     /// It was ended by an error.
-    Crashed,
+    Crashed { why: String },
+}
+
+impl Stopped {
+    fn wants() -> Stopped {
+        Stopped::Wants { unseen: vec![] }
+    }
+
+    fn crashed(error: Option<&str>, usual: &str) -> Stopped {
+        Stopped::Crashed { why: error.unwrap_or(usual).to_owned() }
+    }
+
+    fn end(&self) -> End {
+        match self {
+            Stopped::Wants { .. } => End::Wants,
+            Stopped::Over => End::Over,
+            Stopped::Crashed { .. } => End::Crashed,
+        }
+    }
 }
 
 /// Which step an agent works on.
@@ -148,8 +165,7 @@ impl Guard<'_> {
         let mut step = found;
         transcript::count(self.project, &mut step, path.as_deref());
         let unseen = reconcile::unseen(self.project, event)?;
-        let unseen: Vec<String> = unseen.iter().map(|id| reconcile::sentence(id)).collect();
-        self.judge(step, End::Wants, &unseen)
+        self.judge(step, &Stopped::Wants { unseen })
     }
 
     /// Gives a step whose beginning nobody saw what it has to be held against: the last commit.
@@ -257,14 +273,14 @@ impl Guard<'_> {
         if launched {
             return Ok(Reply::Pass);
         }
-        if step.ended && !step.holds.is_empty() {
+        if step.ended && step.is_held() {
             // It was let go, and whoever called it has only its own word so far.
             return Ok(Reply::Block { reason: settle::let_go(&step) });
         }
-        if step.ended && step.last_stop.as_ref().is_some_and(|last| last.status != "error") {
+        if step.has_passed() {
             return Ok(Reply::Pass);
         }
-        self.judge(step, End::Over, &[])
+        self.judge(step, &Stopped::Over)
     }
 
     pub(super) fn spawn_failed(
@@ -276,9 +292,7 @@ impl Guard<'_> {
         sightings::over(self.project, event.session_id.as_deref(), tool_use_id);
         let steps = self.book()?.steps()?;
         match called(&steps, tool_use_id, None).cloned() {
-            Some(step) if step.has_begun() => {
-                self.judge(step, End::Crashed, &[error.unwrap_or("the call failed").to_owned()])
-            }
+            Some(step) if step.has_begun() => self.judge(step, &Stopped::crashed(error, "the call failed")),
             // Nobody began, so that nobody is left to be judged.
             Some(step) => self.over(&step),
             None => Ok(Reply::Pass),
@@ -298,7 +312,7 @@ impl Guard<'_> {
         let steps = self.book()?.steps()?;
         let mut at_work = steps.into_iter().filter(|step| step.session == event.session_id && !step.ended);
         match (at_work.next(), at_work.next()) {
-            (Some(step), None) => self.judge(step, End::Wants, &[]),
+            (Some(step), None) => self.judge(step, &Stopped::wants()),
             _ => Ok(Reply::Pass),
         }
     }
@@ -317,7 +331,7 @@ impl Guard<'_> {
             None => vec![],
         };
         for step in crashed {
-            self.judge(step, End::Crashed, &[error.unwrap_or("the model's service failed").to_owned()])?;
+            self.judge(step, &Stopped::crashed(error, "the model's service failed"))?;
         }
         Ok(Reply::Pass)
     }
@@ -325,14 +339,12 @@ impl Guard<'_> {
     /// The main conversation wants to end its turn: nothing that it called may be left unjudged.
     pub(super) fn stop(&mut self, event: &Event, stopping: &Stopping) -> Result<Reply, GuardError> {
         let unseen = reconcile::unseen(self.project, event)?;
-        let held: Vec<String> = unseen.iter().map(|id| reconcile::sentence(id)).collect();
         let steps = self.book()?.steps()?;
         let mut reasons = vec![];
         for step in steps.iter().filter(|step| step.session == event.session_id) {
             // One that is held waits for a person, whom nothing here could replace.
-            let waits = step.ended && !step.holds.is_empty();
-            let passed = step.ended && step.last_stop.as_ref().is_some_and(|last| last.status != "error");
-            if is_running(step, stopping) || waits || (passed && unseen.is_empty()) {
+            let waits = step.ended && step.is_held();
+            if is_running(step, stopping) || waits || (step.has_passed() && unseen.is_empty()) {
                 continue;
             }
             let step = match step.has_begun() {
@@ -341,7 +353,7 @@ impl Guard<'_> {
                 false => self.begin_unseen(step.clone(), None)?,
             };
             // A main conversation can call the agent again, so that it is sent back like one.
-            if let Reply::Block { reason } = self.judge(step, End::Wants, &held)? {
+            if let Reply::Block { reason } = self.judge(step, &Stopped::Wants { unseen: unseen.clone() })? {
                 reasons.push(reason);
             }
         }
@@ -349,7 +361,8 @@ impl Guard<'_> {
     }
 
     /// Judges a step whose agent has stopped or wants to.
-    fn judge(&mut self, step: OpenStep, end: End, trouble: &[String]) -> Result<Reply, GuardError> {
+    fn judge(&mut self, step: OpenStep, stopped: &Stopped) -> Result<Reply, GuardError> {
+        let end = stopped.end();
         let rules = Rules::read(self.project)?;
         let others = self.beside(&step)?;
         let outside = scope_of(self.project, &rules, &step, &others)?;
@@ -369,25 +382,27 @@ impl Guard<'_> {
                 }
             };
             let Synced { loaded, refused } = synced;
-            let mut verdict = verdict::stop(&loaded.state, &loaded.schema, desk.now);
+            let mut verdict = machine::stop(&loaded.state, &loaded.schema, desk.now);
             verdict.add_errors(refused);
-            for error in &outside.errors {
+            for violation in &outside.violations {
                 let event = desk
                     .event(Happening::ScopeViolation, &step.step_file)
                     .with("step_id", step.task_id.as_str())
-                    .with("what", error.as_str());
+                    .with("what", violation.to_string());
                 desk.happened(&event)?;
             }
-            for error in trouble.iter().filter(|error| reconcile::is_sentence(error)) {
-                desk.incident(&step, error)?;
-            }
-            verdict.add_errors(outside.errors);
+            verdict.add_errors(outside.violations.into_iter().map(Objection::Scope));
             verdict.add_warnings(outside.warnings);
             verdict.add_evidence(ran);
-            if end == End::Wants {
-                verdict.add_errors(trouble.to_vec());
-            } else {
-                verdict.add_warnings(trouble.to_vec());
+            match stopped {
+                Stopped::Wants { unseen } => {
+                    for objection in unseen {
+                        desk.incident(&step, &objection.sentence())?;
+                    }
+                    verdict.add_errors(unseen.iter().cloned());
+                }
+                Stopped::Over => {}
+                Stopped::Crashed { why } => verdict.add_warnings([why.clone()]),
             }
             settle(desk, step, Some(&loaded), verdict, end, &outside.changed)
         })
@@ -410,7 +425,7 @@ fn current(desk: &Desk<'_, '_>, known: OpenStep) -> Result<OpenStep, GuardError>
 
 /// A step whose agent began is in progress.
 fn put_to_work(desk: &mut Desk<'_, '_>, step: &mut OpenStep, loaded: &Loaded) -> Result<(), GuardError> {
-    match verdict::begin(&loaded.state, desk.now) {
+    match machine::begin(&loaded.state, desk.now) {
         Some(begun) => desk.recover(step, loaded, &begun),
         None => Ok(()),
     }
@@ -463,7 +478,7 @@ fn called_by(steps: &[OpenStep], event: &Event) -> Whose {
 /// What lies outside of a step's patterns.
 #[derive(Default)]
 struct Outside {
-    errors: Vec<String>,
+    violations: Vec<Violation>,
     warnings: Vec<String>,
     /// All that was changed since the step began.
     changed: Vec<String>,
@@ -485,6 +500,5 @@ fn scope_of(
     if verdict.undeclared {
         warnings.push("no allowed file patterns are declared, so that the scope was not checked".to_owned());
     }
-    let errors = verdict.violations.iter().map(ToString::to_string).collect();
-    Ok(Outside { errors, warnings, changed })
+    Ok(Outside { violations: verdict.violations, warnings, changed })
 }

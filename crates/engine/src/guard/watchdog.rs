@@ -2,8 +2,8 @@
 
 use seriatim_core::prompt::origin::Head;
 use seriatim_core::prompt::origin::Marker;
-use seriatim_core::roadmap::verdict;
-use seriatim_core::roadmap::verdict::Stale;
+use seriatim_core::roadmap::machine;
+use seriatim_core::roadmap::machine::Stale;
 
 use super::Guard;
 use super::GuardError;
@@ -72,7 +72,7 @@ impl Guard<'_> {
                 continue;
             };
             let minutes = rules.stale_minutes();
-            if verdict::stale(std::slice::from_ref(&loaded.state), self.now, minutes).is_empty() {
+            if machine::stale(std::slice::from_ref(&loaded.state), self.now, minutes).is_empty() {
                 continue;
             }
             let step = OpenStep {
@@ -102,15 +102,15 @@ impl Guard<'_> {
                 false => state::load(desk.project, rules, &step.step_file, Some(&step.task_id))?,
             };
             let Ok(loaded) = loaded else { return Ok(None) };
-            let found = verdict::stale(std::slice::from_ref(&loaded.state), desk.now, minutes);
+            let found = machine::stale(std::slice::from_ref(&loaded.state), desk.now, minutes);
             let Some(stale) = found.into_iter().next() else { return Ok(None) };
-            let recovered = verdict::intervene(&loaded.state, &stale, desk.now);
+            let recovered = machine::intervene(&loaded.state, &stale, desk.now);
             desk.recover(&mut step, &loaded, &recovered)?;
             if is_known {
                 step.ended = true;
                 desk.keep(&step)?;
             }
-            let suggestions = verdict::FailureMode::Crash.suggestions().map(str::to_owned).into();
+            let suggestions = machine::FailureMode::Crash.suggestions().map(str::to_owned).into();
             Ok(Some(Intervention { stale, suggestions }))
         })
     }

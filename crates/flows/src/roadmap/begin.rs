@@ -19,13 +19,13 @@ use seriatim_core::roadmap::facts::PresetSkip;
 use seriatim_core::roadmap::facts::ReopenCause;
 use seriatim_core::roadmap::facts::RoadmapFact;
 use seriatim_core::roadmap::facts::StepResult;
+use seriatim_core::roadmap::machine;
 use seriatim_core::roadmap::phases::Schema;
 use seriatim_core::roadmap::plan::Step;
 use seriatim_core::roadmap::result;
 use seriatim_core::roadmap::state::PhaseRecord;
 use seriatim_core::roadmap::state::PhaseStatus;
 use seriatim_core::roadmap::state::StepStatus;
-use seriatim_core::roadmap::verdict;
 use seriatim_core::time::Utc;
 
 use super::people;
@@ -174,7 +174,7 @@ impl Work<'_> {
             self.state.phases.iter().filter(in_progress).map(|phase| phase.name.clone()).collect();
         if !interrupted.is_empty() {
             // Whoever was at it is gone: the try goes into the history and is not taken as done (E-48).
-            let recovered = verdict::crash(&self.state, now);
+            let recovered = machine::crash(&self.state, now);
             self.take(Ok((recovered.state, recovered.events)), now)?;
             interrupted
                 .iter()

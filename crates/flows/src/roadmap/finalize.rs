@@ -10,13 +10,13 @@ use seriatim_core::roadmap::facts::MutationStatus;
 use seriatim_core::roadmap::facts::RefactoringStatus;
 use seriatim_core::roadmap::facts::ReviewStatus;
 use seriatim_core::roadmap::facts::RoadmapFact;
+use seriatim_core::roadmap::machine;
 use seriatim_core::roadmap::proof;
 use seriatim_core::roadmap::proof::Earlier;
 use seriatim_core::roadmap::proof::Sort;
 use seriatim_core::roadmap::result::FilesModified;
 use seriatim_core::roadmap::result::mutation_scope;
 use seriatim_core::roadmap::store::StateFile;
-use seriatim_core::roadmap::verdict;
 use seriatim_core::roadmap::verdict::Level;
 
 use super::project::Project;
@@ -243,8 +243,8 @@ async fn review(cx: &Cx, project: &Project) -> ClosingReview {
         let schema = project.schema(&step.id, &file);
         let path = project.start.state_of(&step.id);
         let state = file.step(&path, &project.start.project, &step.id, &schema);
-        let verdict = verdict::commit(&state, &schema, Level::Final);
-        findings.extend(verdict.errors.into_iter().map(|error| format!("step {}: {error}", step.id)));
+        let verdict = machine::commit(&state, &schema, Level::Final);
+        findings.extend(verdict.sentences().into_iter().map(|error| format!("step {}: {error}", step.id)));
     }
     let (status, words) = match findings.is_empty() {
         true => (ReviewStatus::Passed, String::new()),

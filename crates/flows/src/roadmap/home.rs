@@ -12,6 +12,7 @@ use seriatim_core::roadmap::facts::PushResult;
 use seriatim_core::roadmap::facts::ReopenCause;
 use seriatim_core::roadmap::facts::RoadmapFact;
 use seriatim_core::roadmap::facts::StepCommit;
+use seriatim_core::roadmap::machine;
 use seriatim_core::roadmap::phases::COMMIT;
 use seriatim_core::roadmap::proof::Sort;
 use seriatim_core::roadmap::result;
@@ -20,7 +21,6 @@ use seriatim_core::roadmap::result::FilesModified;
 use seriatim_core::roadmap::skip::CHECKPOINT_PENDING;
 use seriatim_core::roadmap::state::PhaseStatus;
 use seriatim_core::roadmap::state::StepState;
-use seriatim_core::roadmap::verdict;
 
 use super::people;
 use super::people::ObstacleChoice;
@@ -102,12 +102,12 @@ impl Work<'_> {
 
     /// The commit gate: the phases as they stand allow a commit of this level.
     fn pass_gate(&mut self, now: seriatim_core::time::Utc, point: result::Checkpoint) -> Result<(), Stop> {
-        let verdict = verdict::commit(&self.state, &self.schema, point.level());
+        let verdict = machine::commit(&self.state, &self.schema, point.level());
         self.unsaid.push(verdict.event(now));
         if verdict.passed() {
             return Ok(());
         }
-        Err(Stop::failed(format!("the commit gate refuses: {}", verdict.errors.join("; "))))
+        Err(Stop::failed(format!("the commit gate refuses: {}", verdict.sentences().join("; "))))
     }
 
     fn note_commit(&mut self, cx: &Cx, kind: CommitKind, committed: Committed) {

@@ -11,6 +11,7 @@ use seriatim_core::roadmap::facts::PhaseEnd;
 use seriatim_core::roadmap::facts::PhaseOutcome;
 use seriatim_core::roadmap::facts::ReopenCause;
 use seriatim_core::roadmap::facts::RoadmapFact;
+use seriatim_core::roadmap::machine;
 use seriatim_core::roadmap::phases::COMMIT;
 use seriatim_core::roadmap::proof;
 use seriatim_core::roadmap::proof::Objection;
@@ -40,15 +41,7 @@ impl Work<'_> {
         if self.project.start.call == Call::Step {
             return self.whole(cx).await;
         }
-        let names: Vec<String> =
-            self.schema.names().filter(|name| *name != COMMIT).map(str::to_owned).collect();
-        for name in names {
-            let closed = self.state.phase(&name).is_some_and(|phase| {
-                phase.is_closed() || matches!(phase.status, PhaseStatus::Skipped | PhaseStatus::Done)
-            });
-            if closed {
-                continue;
-            }
+        for name in machine::to_do(&self.state, &self.schema) {
             self.phase(cx, &name).await?;
             if let Some(checkpoint) = Checkpoint::due_after(&name, &self.schema) {
                 self.checkpoint(cx, checkpoint).await?;
@@ -239,13 +232,12 @@ impl Work<'_> {
             };
             self.reload(cx).await?;
             let mut proof = self.prove(cx, COMMIT, Sort::Green, Some(&report)).await?;
-            let open = self.state.phases.iter().filter(|phase| phase.name != COMMIT && !phase.is_closed());
             let unclosed = |name: &String| Objection {
                 rule: Rule::Phases,
                 message: format!("Phase {name} is not over. Report it with `seriatim phase`."),
                 output: String::new(),
             };
-            proof.objections.extend(open.map(|phase| unclosed(&phase.name)));
+            proof.objections.extend(machine::unfinished(&self.state).iter().map(unclosed));
             cx.record(&proof.fact(&self.step.id, "all phases", refused as usize + 1, Some(&report)));
             if proof.objections.is_empty() {
                 return Ok(());

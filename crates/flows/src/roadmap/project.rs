@@ -85,12 +85,9 @@ impl Project {
         }
     }
 
-    /// The phases of a step: the roadmap's list, else that of a checkpoint that exists, else the project's own, else
-    /// the usual one.
+    /// The phases of a step (K-123).
     pub(super) fn schema(&self, step: &str, file: &StateFile) -> Schema {
-        let own = || self.own.first().cloned();
-        let known = file.schema_of(step, &self.own).filter(|schema| !schema.phases.is_empty());
-        self.roadmap.schema().or(known).or_else(own).unwrap_or_else(|| Schema::usual().clone())
+        file.phases_of(step, &self.own, self.roadmap.schema().as_ref())
     }
 
     /// The steps that are done, by the state files.

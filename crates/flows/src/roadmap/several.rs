@@ -304,7 +304,7 @@ pub(super) async fn leave(cx: &Cx, project: &Project) -> String {
             && work.state.status == seriatim_core::roadmap::state::StepStatus::InProgress
         {
             let now = cx.now().await;
-            let recovered = seriatim_core::roadmap::verdict::crash(&work.state, now);
+            let recovered = seriatim_core::roadmap::machine::crash(&work.state, now);
             if work.take(Ok((recovered.state, recovered.events)), now).is_ok() {
                 work.state.failure_reason = Some("A person cancelled the run".to_owned());
                 if let Err(Stop::Failed { reason, .. }) = work.save(cx).await {

@@ -7,6 +7,8 @@ use serde::Serialize;
 use serde_json::Value;
 use seriatim_core::roadmap::Roadmap;
 use seriatim_core::roadmap::command;
+use seriatim_core::roadmap::machine;
+use seriatim_core::roadmap::machine::Listed;
 use seriatim_core::roadmap::phases::Schema;
 use seriatim_core::roadmap::plan::Step;
 use seriatim_core::roadmap::queue;
@@ -135,9 +137,11 @@ impl States {
     fn step(&self, project: &str, id: &str, roadmap: &Roadmap) -> (StepState, Schema) {
         let path = self.place.as_deref().unwrap_or_default().replace("{step}", id);
         let file = self.files.get(&path);
-        let known = file.and_then(|file| file.schema_of(id, &self.own)).filter(|s| !s.phases.is_empty());
-        let schema = roadmap.schema().or(known).or_else(|| self.own.first().cloned());
-        let schema = schema.unwrap_or_else(|| Schema::usual().clone());
+        let planned = roadmap.schema();
+        let schema = match file {
+            Some(file) => file.phases_of(id, &self.own, planned.as_ref()),
+            None => machine::phases_of(Listed::Nothing, &self.own, planned.as_ref()).clone(),
+        };
         let state = match file {
             Some(file) => file.step(&path, project, id, &schema),
             None => StepState::fresh(&path, project, id, &schema),

@@ -5,6 +5,7 @@ use std::path::Path;
 use seriatim_core::hash::Hash;
 use seriatim_core::roadmap::document::Document;
 use seriatim_core::roadmap::verdict::AT_STOP;
+use seriatim_core::roadmap::verdict::sentences;
 use seriatim_engine::guard::Guard;
 use seriatim_engine::guard::Mark;
 use seriatim_engine::guard::Project;
@@ -179,10 +180,13 @@ pub(super) fn open_steps(health: &mut Health, project: &Project) {
             ));
         }
         match guard.unaccounted(step) {
-            Ok(found) => trouble.extend(found.iter().map(|what| format!("{}: {what}", step.in_words()))),
+            Ok(found) => {
+                trouble.extend(sentences(&found).iter().map(|what| format!("{}: {what}", step.in_words())));
+            }
             Err(error) => trouble.push(format!("{}: {error}", step.in_words())),
         }
-        trouble.extend(step.holds.iter().map(|hold| format!("{} is held: {hold}", step.in_words())));
+        trouble
+            .extend(sentences(&step.holds).iter().map(|hold| format!("{} is held: {hold}", step.in_words())));
     }
     if trouble.is_empty() {
         let none = steps.is_empty();

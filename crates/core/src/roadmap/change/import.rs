@@ -3,34 +3,44 @@
 use serde_json::Value as Json;
 
 use crate::finding::Finding;
-use crate::finding::Place;
-use crate::finding::has_errors;
-use crate::machine::Machine;
+use crate::finding::Severity;
 use crate::roadmap::audit::Event;
 use crate::roadmap::audit::Happening;
-use crate::roadmap::machines::PHASE;
-use crate::roadmap::machines::STEP;
-use crate::roadmap::machines::STEP_V1;
+use crate::roadmap::machine;
+use crate::roadmap::machine::Actor;
 use crate::roadmap::phases::Schema;
 use crate::roadmap::state::PhaseRecord;
 use crate::roadmap::state::PhaseStatus;
 use crate::roadmap::state::StepState;
 use crate::roadmap::state::StepStatus;
 use crate::roadmap::verdict;
+use crate::roadmap::verdict::Edit;
+use crate::roadmap::verdict::Objection;
+use crate::roadmap::verdict::Unlawful;
 use crate::time::Utc;
 
 /// What an edit by hand amounts to.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Imported {
     /// What the rules say about it; with an error in it the edit breaks them.
-    pub findings: Vec<Finding>,
+    pub found: Vec<Unlawful>,
     /// One event for each phase that changed, and one for the step.
     pub events: Vec<Event>,
 }
 
 impl Imported {
     pub fn is_lawful(&self) -> bool {
-        !has_errors(&self.findings)
+        !self.found.iter().any(|one| one.severity == Severity::Error)
+    }
+
+    /// What the rules say about it, for people who read files.
+    pub fn findings(&self) -> Vec<Finding> {
+        self.found.iter().map(Unlawful::finding).collect()
+    }
+
+    /// What the rules say about it, as it holds a step.
+    pub fn objections(&self) -> Vec<Objection> {
+        self.found.iter().map(|one| Objection::Edit { edit: one.edit.clone() }).collect()
     }
 }
 
@@ -44,32 +54,30 @@ pub fn import(before: &StepState, after: &StepState, schema: &Schema, now: Utc) 
                 if old.status != new.status {
                     changed.push((old, new));
                 }
-                out.findings.extend(kept(old, new));
+                out.found.extend(kept(old, new));
             }
             None => {
-                let message = format!("phase {} was not there before", new.name);
-                out.findings.push(at(new, "phase-list", message));
+                out.found.push(at(new, Edit::PhaseAdded { phase: new.name.clone() }));
             }
         }
     }
     for old in before.phases.iter().filter(|old| after.phase(&old.name).is_none()) {
-        let message = format!("phase {} was removed from the state file", old.name);
-        out.findings.push(Finding::error("phase-list", Place::TOP, message).help("put it back"));
+        let edit = Edit::PhaseRemoved { phase: old.name.clone() };
+        out.found.push(Unlawful::new(edit, None).help("put it back"));
     }
     if before.allowed_patterns != after.allowed_patterns {
-        let message = "the allowed file patterns of the step were changed while it is at work";
         let help = "they are fixed when the step starts; report that another file is needed";
-        out.findings.push(Finding::error("patterns", Place::TOP, message).help(help));
+        out.found.push(Unlawful::new(Edit::Patterns, None).help(help));
     }
-    out.findings.extend(batching(&changed));
+    out.found.extend(batching(&changed));
     for (old, new) in changed {
-        out.findings.extend(unlawful(old, new));
-        out.findings.extend(out_of_turn(old, new, after));
-        out.findings.extend(verdict::record_findings(new, schema));
+        out.found.extend(unlawful(old, new));
+        out.found.extend(out_of_turn(old, new, after));
+        out.found.extend(verdict::record_unlawful(new, schema));
         out.events.push(event(new, after, schema, now));
     }
     if before.status != after.status {
-        out.findings.extend(step_unlawful(before, after));
+        out.found.extend(step_unlawful(before, after));
         let event = Event::new(now, Happening::StateTransition, &after.step_file)
             .with("step_id", after.task_id.as_str())
             .with("from", before.status.word())
@@ -80,30 +88,30 @@ pub fn import(before: &StepState, after: &StepState, schema: &Schema, now: Utc) 
     out
 }
 
-fn at(record: &PhaseRecord, rule: &str, message: String) -> Finding {
-    Finding::error(rule, record.place.unwrap_or(Place::TOP), message)
+fn at(record: &PhaseRecord, edit: Edit) -> Unlawful {
+    Unlawful::new(edit, record.place)
 }
 
 /// What was on record stays on record.
-fn kept(old: &PhaseRecord, new: &PhaseRecord) -> Vec<Finding> {
-    let mut findings = vec![];
+fn kept(old: &PhaseRecord, new: &PhaseRecord) -> Vec<Unlawful> {
+    let mut found = vec![];
     if !new.history.starts_with(&old.history) {
-        let message = format!("the history of phase {} was rewritten", new.name);
-        findings.push(at(new, "history", message).help("earlier tries are kept; put them back"));
+        let edit = Edit::HistoryRewritten { phase: new.name.clone() };
+        found.push(at(new, edit).help("earlier tries are kept; put them back"));
     }
     let over = matches!(old.status, PhaseStatus::Done | PhaseStatus::Skipped | PhaseStatus::Failed);
     let same_end =
         old.outcome == new.outcome && old.blocked_by == new.blocked_by && old.ended_at == new.ended_at;
     if over && old.status == new.status && !same_end {
-        let message = format!("phase {} was over, and how it ended was rewritten", new.name);
-        findings.push(at(new, "rewritten", message).help("open it again with `reopen`, and carry it out"));
+        let edit = Edit::EndRewritten { phase: new.name.clone() };
+        found.push(at(new, edit).help("open it again with `reopen`, and carry it out"));
     }
-    findings
+    found
 }
 
 /// Each phase is saved when it begins and when it ends. The end of one and the beginning of the next may share a
 /// save; anything more is batching.
-fn batching(changed: &[(&PhaseRecord, &PhaseRecord)]) -> Option<Finding> {
+fn batching(changed: &[(&PhaseRecord, &PhaseRecord)]) -> Option<Unlawful> {
     let handed_over = match changed {
         [(ended, end), (started, start)] => {
             ended.status == PhaseStatus::InProgress
@@ -116,69 +124,67 @@ fn batching(changed: &[(&PhaseRecord, &PhaseRecord)]) -> Option<Finding> {
         _ => false,
     };
     let (_, second) = changed.get(1).filter(|_| !handed_over)?;
-    let names: Vec<&str> = changed.iter().map(|(_, new)| new.name.as_str()).collect();
-    let message = format!("batching: {} phases were changed in one save: {}", names.len(), names.join(", "));
-    Some(at(second, "batching", message).help("save each phase when it begins and when it ends"))
+    let phases = changed.iter().map(|(_, new)| new.name.clone()).collect();
+    Some(at(second, Edit::Batch { phases }).help("save each phase when it begins and when it ends"))
 }
 
-/// Whether some edge of a machine leads from one state to another.
-fn leads(machine: &Machine, from: &str, to: &str, except: &[&str]) -> bool {
-    machine.edges.iter().any(|edge| edge.from == from && edge.to == to && !except.contains(&edge.trigger))
-}
-
-/// The edges of the phase's machine, without those that are the engine's. A skip may go through IN_PROGRESS unseen,
-/// as it does by command.
-fn unlawful(old: &PhaseRecord, new: &PhaseRecord) -> Option<Finding> {
-    let (from, to) = (old.status.word(), new.status.word());
+/// The edges of the phase's machine that an edit may take. A skip may go through IN_PROGRESS unseen, as it does by
+/// command.
+fn unlawful(old: &PhaseRecord, new: &PhaseRecord) -> Option<Unlawful> {
     // A failed try may only be followed by a skip when it was put into the history.
     let kept = new.history.len() > old.history.len();
-    let skipped = to == "SKIPPED" && (from == "NOT_EXECUTED" || (from == "FAILED" && kept));
-    let pending = new.status == PhaseStatus::Pending || matches!(new.status, PhaseStatus::Unknown(_));
-    if from == to && !pending || skipped || leads(&PHASE, from, to, &["crash_reset", "reopen"]) {
-        return None;
-    }
-    let message = match &new.status {
+    let skipped = new.status == PhaseStatus::Skipped
+        && match old.status {
+            PhaseStatus::NotExecuted | PhaseStatus::Pending => true,
+            PhaseStatus::Failed => kept,
+            _ => false,
+        };
+    let (from, to) = (old.status.word(), new.status.word());
+    let phase = new.name.clone();
+    let edit = match &new.status {
         PhaseStatus::Unknown(_) => return None,
-        PhaseStatus::Pending => format!("phase {} was marked CHECKPOINT_PENDING by hand", new.name),
-        _ => format!("phase {} went from {from} to {to}, which is not a lawful way", new.name),
+        PhaseStatus::Pending => Edit::PendingByHand { phase },
+        _ if from == to || skipped || machine::phase_leads(Actor::Edit, from, to) => return None,
+        _ => Edit::PhaseWay { phase, from: from.to_owned(), to: to.to_owned() },
     };
-    Some(at(new, "transition", message).help(instead(from, to)))
+    Some(at(new, edit).help(instead(&old.status, &new.status)))
 }
 
-fn instead(from: &str, to: &str) -> &'static str {
+fn instead(from: &PhaseStatus, to: &PhaseStatus) -> &'static str {
     match (from, to) {
-        ("NOT_EXECUTED", _) => "start it first, save, and carry it out",
-        ("IN_PROGRESS", _) => "end it as carried out, skipped or failed",
-        (_, "NOT_EXECUTED") => "a phase that is over is opened again only with `reopen`",
-        ("FAILED", _) => "start it again, save, and carry it out",
+        (PhaseStatus::NotExecuted | PhaseStatus::Pending, _) => "start it first, save, and carry it out",
+        (PhaseStatus::InProgress, _) => "end it as carried out, skipped or failed",
+        (_, PhaseStatus::NotExecuted | PhaseStatus::Pending) => {
+            "a phase that is over is opened again only with `reopen`"
+        }
+        (PhaseStatus::Failed, _) => "start it again, save, and carry it out",
         _ => "put it back as it was",
     }
 }
 
 /// A phase begins only when those before it are over.
-fn out_of_turn(old: &PhaseRecord, new: &PhaseRecord, after: &StepState) -> Option<Finding> {
+fn out_of_turn(old: &PhaseRecord, new: &PhaseRecord, after: &StepState) -> Option<Unlawful> {
     let begins = new.status != PhaseStatus::Pending
         && matches!(old.status, PhaseStatus::NotExecuted | PhaseStatus::Pending | PhaseStatus::Failed);
     let position = after.phases.iter().position(|phase| phase.name == new.name)?;
     let open = after.phases.iter().take(position).find(|before| !before.is_closed())?;
-    let message = format!("phase {} began before {} was over", new.name, open.name);
-    begins.then(|| at(new, "order", message).help(format!("finish or skip {} first", open.name)))
+    let edit = Edit::OutOfTurn { phase: new.name.clone(), before: open.name.clone() };
+    begins.then(|| at(new, edit).help(format!("finish or skip {} first", open.name)))
 }
 
-fn step_unlawful(before: &StepState, after: &StepState) -> Vec<Finding> {
+fn step_unlawful(before: &StepState, after: &StepState) -> Vec<Unlawful> {
     let (from, to) = (before.status.word(), after.status.word());
-    let mut findings = vec![];
-    if !leads(&STEP, from, to, &[]) && !leads(&STEP_V1, from, to, &[]) {
-        let message = format!("the step went from {from} to {to}, which is not a lawful way");
-        findings.push(Finding::error("transition", Place::TOP, message));
+    let mut found = vec![];
+    if !machine::step_leads(Actor::Edit, from, to) {
+        let edit = Edit::StepWay { from: from.to_owned(), to: to.to_owned() };
+        found.push(Unlawful::new(edit, None));
     }
     if after.status == StepStatus::Done && !after.all_phases_valid() {
         let open = after.phases.iter().find(|phase| !phase.is_closed());
-        let name = open.map(|phase| phase.name.clone()).unwrap_or_default();
-        let message = format!("the step was marked DONE while phase {name} is not over");
-        findings.push(Finding::error("transition", Place::TOP, message));
+        let phase = open.map(|phase| phase.name.clone()).unwrap_or_default();
+        found.push(Unlawful::new(Edit::DoneTooEarly { phase }, None));
     }
-    findings
+    found
 }
 
 /// The event of a phase that changed by hand.

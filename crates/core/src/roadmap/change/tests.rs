@@ -270,9 +270,13 @@ fn e_88_a_clock_that_was_set_back_gives_no_negative_duration() {
 fn told(before: &StepState, edit: impl FnOnce(&mut StepState)) -> (Vec<String>, Vec<String>) {
     let mut edited = before.clone();
     edit(&mut edited);
-    let Imported { findings, events } = import(before, &edited, Schema::usual(), now(0));
+    let imported = import(before, &edited, Schema::usual(), now(0));
     let line = |f: &Finding| format!("{}: {}", f.rule, f.message);
-    (findings.iter().map(line).collect(), events.iter().map(|e| e.happening.word().to_owned()).collect())
+    let Imported { events, .. } = &imported;
+    (
+        imported.findings().iter().map(line).collect(),
+        events.iter().map(|e| e.happening.word().to_owned()).collect(),
+    )
 }
 
 fn none() -> Vec<String> {
@@ -418,7 +422,7 @@ proptest! {
             prop_assert_eq!(next.status == StepStatus::Done, next.all_phases_valid());
             if what.act != Act::Reopen && state.status != StepStatus::Failed {
                 let imported = import(&state, &next, schema, at);
-                prop_assert!(imported.is_lawful(), "{:?}", imported.findings);
+                prop_assert!(imported.is_lawful(), "{:?}", imported.findings());
             }
             for (old, new) in state.phases.iter().zip(&next.phases) {
                 prop_assert!(new.history.starts_with(&old.history));

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use regex::Regex;
+use serde::Deserialize;
 use serde::Serialize;
 
 use crate::config::Comparator;
@@ -24,7 +25,7 @@ const TAIL_CHARS_MAX: usize = 500;
 const EXITS_NO_COMMAND: [i32; 2] = [126, 127];
 
 /// What a gate showed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Shown {
     Green,
@@ -36,14 +37,14 @@ pub enum Shown {
 }
 
 /// What a gate showed, as it goes on record.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Evidence {
     pub gate: String,
     pub result: Shown,
     /// What there is to say about it; may be empty.
     pub detail: String,
     /// The command around it in which it ran; empty on the host (OC-98).
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub within: Vec<String>,
 }
 
@@ -94,7 +95,7 @@ impl Evidence {
         Evidence::new(name, result, detail)
     }
 
-    /// How it is told. A gate that is not green holds the commit by these very words.
+    /// How it is told.
     pub fn sentence(&self) -> String {
         let is = match self.result {
             Shown::Green => "is green",
@@ -110,20 +111,6 @@ impl Evidence {
         let said = [place.as_str(), &self.detail].into_iter().filter(|part| !part.is_empty());
         let said = said.collect::<Vec<_>>().join("; ");
         if said.is_empty() { head } else { format!("{head}: {said}") }
-    }
-
-    /// What a sentence says about a gate that holds the work up; nothing where it is about something else.
-    pub fn held_by(sentence: &str) -> Option<Shown> {
-        AT_STOP.into_iter().find_map(|gate| {
-            let rest = sentence.strip_prefix(head(gate))?.strip_prefix(&format!("`{gate}` is "))?;
-            let says =
-                |word: &str| rest.strip_prefix(word).is_some_and(|r| r.is_empty() || r.starts_with(':'));
-            match () {
-                () if says("red") => Some(Shown::Red),
-                () if says("broken") => Some(Shown::Broken),
-                () => None,
-            }
-        })
     }
 }
 
@@ -263,17 +250,12 @@ mod tests {
     }
 
     #[test]
-    fn only_sentences_about_gates_that_are_not_green_hold_a_commit() {
+    fn only_gates_that_are_red_or_broken_object() {
         let gate = Gate::default();
-        assert_eq!(Evidence::held_by(&shown("tests", &gate, 1, "x").sentence()), Some(Shown::Red));
-        assert_eq!(Evidence::held_by(&shown("lint", &gate, 126, "x").sentence()), Some(Shown::Broken));
-        for sentence in [
-            shown("lint", &gate, 0, "").sentence(),
-            Evidence::not_run("tests", "no time was left").sentence(),
-            "Phase RED NOT_EXECUTED and task is IN_PROGRESS".to_owned(),
-            "Gate `other` is red".to_owned(),
-        ] {
-            assert_eq!(Evidence::held_by(&sentence), None, "{sentence}");
-        }
+        let red = shown("tests", &gate, 1, "x");
+        assert_eq!(red.objection().map(|objection| objection.sentence()), Some(red.sentence()));
+        assert!(shown("lint", &gate, 126, "x").objection().is_some());
+        assert_eq!(shown("lint", &gate, 0, "").objection(), None);
+        assert_eq!(Evidence::not_run("tests", "no time was left").objection(), None);
     }
 }

@@ -1,26 +1,23 @@
 //! The verdict when an agent stops (DS-39 to DS-48).
 
+use serde::Deserialize;
 use serde::Serialize;
+use serde::Serializer;
 use serde_json::Value as Json;
 use serde_json::json;
 
+use super::Objection;
 use super::gates::Evidence;
-use super::is_open;
-use super::record_fault;
-use super::unexecuted;
+use super::gates::Shown;
+use super::sentences;
 use crate::finding::Finding;
 use crate::finding::Severity;
 use crate::roadmap::audit::Event;
 use crate::roadmap::audit::Happening;
-use crate::roadmap::phases::Schema;
-use crate::roadmap::state::PhaseRecord;
-use crate::roadmap::state::PhaseStatus;
-use crate::roadmap::state::StepState;
-use crate::roadmap::state::StepStatus;
 use crate::time::Utc;
 
 /// The sum of a verdict.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Standing {
     Error,
@@ -28,12 +25,25 @@ pub enum Standing {
     Success,
 }
 
+impl Standing {
+    /// The word that stands in the trail.
+    pub fn word(self) -> &'static str {
+        match self {
+            Standing::Error => "error",
+            Standing::Warning => "warning",
+            Standing::Success => "success",
+        }
+    }
+}
+
 /// What is said when an agent stops (DS-46).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct StopVerdict {
     pub status: Standing,
     pub step_file: String,
-    pub errors: Vec<String>,
+    /// Written as sentences; the typed form is `objections` of the event.
+    #[serde(serialize_with = "as_sentences")]
+    pub errors: Vec<Objection>,
     pub warnings: Vec<String>,
     /// What the gates of the project showed, where some are configured.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -50,7 +60,12 @@ pub fn skipped(reason: &str) -> Json {
 }
 
 impl StopVerdict {
-    fn new(step_file: &str, errors: Vec<String>, warnings: Vec<String>, now: Utc) -> StopVerdict {
+    pub(in crate::roadmap) fn new(
+        step_file: &str,
+        errors: Vec<Objection>,
+        warnings: Vec<String>,
+        now: Utc,
+    ) -> StopVerdict {
         let status = match (errors.is_empty(), warnings.is_empty()) {
             (false, _) => Standing::Error,
             (true, false) => Standing::Warning,
@@ -68,82 +83,56 @@ impl StopVerdict {
 
     /// The verdict where the state file is not there, or cannot be read (DS-38).
     pub fn of_findings(step_file: &str, findings: &[Finding], now: Utc) -> StopVerdict {
-        let of = |severity| {
-            findings
-                .iter()
-                .filter(move |f| f.severity == severity)
-                .map(|f| f.message.clone())
-                .collect::<Vec<_>>()
-        };
-        StopVerdict::new(step_file, of(Severity::Error), of(Severity::Warning), now)
+        let (mut errors, mut warnings) = (vec![], vec![]);
+        for finding in findings {
+            match finding.severity {
+                Severity::Error => errors.push(Objection::state_file(finding)),
+                Severity::Warning => warnings.push(finding.message.clone()),
+                Severity::Note => {}
+            }
+        }
+        StopVerdict::new(step_file, errors, warnings, now)
     }
 
     pub fn is_error(&self) -> bool {
         self.status == Standing::Error
     }
 
-    /// The line of the trail (DS-47).
+    /// Adds what was found beside the record, each once.
+    pub fn add_errors(&mut self, errors: impl IntoIterator<Item = Objection>) {
+        super::add_objections(&mut self.errors, errors);
+        if !self.errors.is_empty() {
+            self.status = Standing::Error;
+        }
+    }
+
+    pub fn add_warnings(&mut self, warnings: impl IntoIterator<Item = String>) {
+        self.warnings.extend(warnings);
+        if !self.warnings.is_empty() && self.status == Standing::Success {
+            self.status = Standing::Warning;
+        }
+    }
+
+    /// Adds what the gates showed: red and broken ones are errors, those that were not run are warnings.
+    pub fn add_evidence(&mut self, evidence: Vec<Evidence>) {
+        self.add_errors(evidence.iter().filter_map(Evidence::objection));
+        let not_run = evidence.iter().filter(|one| one.result == Shown::NotRun);
+        self.add_warnings(not_run.map(Evidence::sentence));
+        self.evidence = evidence;
+    }
+
+    /// The line of the trail (DS-47): texts for other programs, and the typed form beside them.
     pub fn event(&self, task_id: &str, now: Utc) -> Event {
         let event = Event::new(now, Happening::SubagentStopValidation, &self.step_file)
             .with("step_id", task_id)
             .with("status", json!(self.status))
-            .with("errors", self.errors.clone())
+            .with("errors", sentences(&self.errors))
             .with("warnings", self.warnings.clone());
+        let event = if self.errors.is_empty() { event } else { event.with("objections", json!(self.errors)) };
         if self.evidence.is_empty() { event } else { event.with("evidence", json!(self.evidence)) }
     }
 }
 
-/// Judges a step whose agent has stopped.
-///
-/// Work that is left is an error, unless the step says itself that it is not finished: PARTIAL with suggestions
-/// (K-17, K-96), or FAILED with its reason. A phase in progress needs notes besides, and is never excused by FAILED.
-pub fn stop(state: &StepState, schema: &Schema, now: Utc) -> StopVerdict {
-    let mut errors = vec![];
-    let mut warnings = vec![];
-    let given_up = state.status == StepStatus::Failed && state.failure_reason.is_some();
-    let excused = state.is_resumable() || given_up;
-    for record in &state.phases {
-        let name = &record.name;
-        if let Some((severity, message)) = record_fault(record, schema) {
-            let list = if severity == Severity::Error { &mut errors } else { &mut warnings };
-            list.push(message);
-            continue;
-        }
-        match record.status {
-            PhaseStatus::InProgress if state.is_resumable() && record.notes.is_some() => {
-                warnings.push(format!("Phase {name} left IN_PROGRESS (can be resumed)"));
-            }
-            PhaseStatus::InProgress => errors.push(format!("Phase {name} left IN_PROGRESS (abandoned)")),
-            _ if is_open(record) && !excused => errors.push(unexecuted(record, state)),
-            _ => {}
-        }
-    }
-    if excused && state.phases.iter().any(is_open) {
-        let open: Vec<&str> = state.phases.iter().filter(|r| is_open(r)).map(|r| r.name.as_str()).collect();
-        warnings.push(format!("Task is {}; still to do: {}", state.status.word(), open.join(", ")));
-    }
-    errors.extend(task_fault(state));
-    if state.status == StepStatus::InProgress {
-        warnings.push("Task still IN_PROGRESS after agent stop".to_owned());
-    }
-    if errors.is_empty() && state.status == StepStatus::Done {
-        warnings.extend(state.phases.iter().filter_map(failed_but_done));
-    }
-    StopVerdict::new(&state.step_file, errors, warnings, now)
-}
-
-/// What is wrong with the task's own status.
-fn task_fault(state: &StepState) -> Option<String> {
-    match &state.status {
-        StepStatus::Unknown(word) => Some(format!("Task has the unknown status `{word}`")),
-        StepStatus::Partial if state.recovery_suggestions.is_empty() => {
-            Some("Task is PARTIAL without recovery_suggestions".to_owned())
-        }
-        _ => None,
-    }
-}
-
-fn failed_but_done(record: &PhaseRecord) -> Option<String> {
-    super::not_passed(record)
-        .map(|outcome| format!("Phase {} ended with {outcome} - blocks commit", record.name))
+fn as_sentences<S: Serializer>(errors: &[Objection], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_seq(errors.iter().map(Objection::sentence))
 }

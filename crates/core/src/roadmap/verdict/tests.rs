@@ -7,6 +7,17 @@ use super::*;
 use crate::roadmap::audit;
 use crate::roadmap::audit::Happening;
 use crate::roadmap::document;
+use crate::roadmap::machine::Beside;
+use crate::roadmap::machine::FailureMode;
+use crate::roadmap::machine::STALE_MINUTES;
+use crate::roadmap::machine::commit;
+use crate::roadmap::machine::crash;
+use crate::roadmap::machine::governed;
+use crate::roadmap::machine::intervene;
+use crate::roadmap::machine::partial;
+use crate::roadmap::machine::silent;
+use crate::roadmap::machine::stale;
+use crate::roadmap::machine::stop;
 use crate::time::Utc;
 
 fn now() -> Utc {
@@ -32,7 +43,7 @@ fn at_stop(alter: impl FnOnce(&mut StepState)) -> (Vec<String>, Vec<String>) {
     let mut state = passed(first());
     alter(&mut state);
     let verdict = stop(&state, first(), now());
-    (verdict.errors, verdict.warnings)
+    (sentences(&verdict.errors), verdict.warnings)
 }
 
 fn texts(texts: &[&str]) -> Vec<String> {
@@ -58,7 +69,10 @@ fn ds_42_k_03_an_end_without_outcome_is_an_error_in_the_words_of_the_generation(
     assert_eq!(errors, ["Phase PREPARE EXECUTED without outcome"]);
     let mut seven = passed(Schema::usual());
     seven.phases[0].outcome = None;
-    assert_eq!(stop(&seven, Schema::usual(), now()).errors, ["Phase PREPARE COMPLETED without outcome"]);
+    assert_eq!(
+        sentences(&stop(&seven, Schema::usual(), now()).errors),
+        ["Phase PREPARE COMPLETED without outcome"]
+    );
 }
 
 #[test]
@@ -176,7 +190,7 @@ fn ds_46_ds_47_ds_48_the_result_has_five_fields_and_an_event() {
     assert!(verdict.is_error());
     assert_eq!(
         verdict.event("01-01", now()).line(),
-        r#"{"timestamp":"2026-01-22T12:00:00.000Z","event":"SUBAGENT_STOP_VALIDATION","step_file":"steps/01-01.json","step_id":"01-01","status":"error","errors":["Phase PREPARE EXECUTED without outcome"],"warnings":[]}"#
+        r#"{"timestamp":"2026-01-22T12:00:00.000Z","event":"SUBAGENT_STOP_VALIDATION","step_file":"steps/01-01.json","step_id":"01-01","status":"error","errors":["Phase PREPARE EXECUTED without outcome"],"warnings":[],"objections":[{"kind":"phase","phase":"PREPARE","fault":{"what":"without_outcome","status":"EXECUTED"}}]}"#
     );
 }
 
@@ -184,14 +198,14 @@ fn ds_46_ds_47_ds_48_the_result_has_five_fields_and_an_event() {
 fn ds_37_ds_38_stops_without_a_state_file() {
     assert_eq!(skipped(NO_STEP_FILE).to_string(), r#"{"status":"skipped","reason":"no_step_file"}"#);
     let verdict = StopVerdict::of_findings("a.json", &[document::not_found("a.json")], now());
-    assert_eq!(verdict.errors, ["Step file not found: a.json"]);
+    assert_eq!(sentences(&verdict.errors), ["Step file not found: a.json"]);
     assert_eq!(verdict.status, Standing::Error);
 }
 
 fn at_commit(level: Level, alter: impl FnOnce(&mut StepState)) -> Vec<String> {
     let mut state = passed(Schema::usual());
     alter(&mut state);
-    commit(&state, Schema::usual(), level).errors
+    commit(&state, Schema::usual(), level).sentences()
 }
 
 #[test]
@@ -250,39 +264,72 @@ fn ds_59_ds_60_the_gate_leaves_its_event() {
     state.phases[0].outcome = None;
     let bad = commit(&state, Schema::usual(), Level::Final);
     assert!(bad.event(now()).line().ends_with(
-        r#""event":"COMMIT_VALIDATION_FAILED","step_file":"steps/01-01.json","step_id":"01-01","level":"final","errors":["Phase PREPARE COMPLETED without outcome"]}"#
+        r#""event":"COMMIT_VALIDATION_FAILED","step_file":"steps/01-01.json","step_id":"01-01","level":"final","errors":["Phase PREPARE COMPLETED without outcome"],"objections":[{"kind":"phase","phase":"PREPARE","fault":{"what":"without_outcome","status":"COMPLETED"}}]}"#
     ));
+}
+
+/// The commit gate over a step whose record is whole, after the last stop that an audit trail names.
+fn after_trail(text: &str) -> Vec<String> {
+    let trail = audit::read(text);
+    let last = audit::last_stop(&trail.entries, "steps/01-01.json", "01-01");
+    let last = last.map(|(entry, _)| LastStop::of_entry(entry));
+    let (state, schema) = (passed(Schema::usual()), Schema::usual());
+    let beside = Beside { last_stop: last.as_ref(), ..Beside::default() };
+    governed((&state, schema), (&state, schema), &beside).sentences()
+}
+
+fn red() -> Evidence {
+    Evidence { result: Shown::Red, ..Evidence::broken("lint", "2 warnings") }
 }
 
 #[test]
 fn ds_49_k_18_e_75_the_last_stop_counts_until_it_is_settled() {
-    let line = |errors: serde_json::Value| {
+    let line = |alter: &dyn Fn(&mut StopVerdict)| {
+        let mut verdict = stop(&passed(Schema::usual()), Schema::usual(), now());
+        alter(&mut verdict);
+        verdict.event("01-01", now()).line()
+    };
+    let gate = line(&|verdict| verdict.add_evidence(vec![red()]));
+    assert_eq!(after_trail(&gate), ["Gate `lint` is red: 2 warnings"]);
+    let unseen = line(&|verdict| verdict.add_errors([Objection::Unseen { agent: "a9".to_owned() }]));
+    assert_eq!(after_trail(&unseen).len(), 1);
+    // The phases as they stand speak for themselves.
+    let open = Objection::phase("GREEN", PhaseFault::Abandoned);
+    assert_eq!(after_trail(&line(&|verdict| verdict.add_errors([open.clone()]))), texts(&[]));
+    let clean = line(&|_| {});
+    assert_eq!(after_trail(&format!("{gate}\n{clean}\n")), texts(&[]), "repaired and clean");
+    assert_eq!(after_trail(&format!("{clean}\n{gate}\n")).len(), 1, "only the last one counts");
+    assert_eq!(after_trail(""), texts(&[]));
+}
+
+#[test]
+fn k_18_every_text_of_an_older_trail_holds_until_the_next_stop() {
+    let line = |status: &str, errors: &[&str]| {
         json!({"timestamp": "2026-01-22T11:00:00Z", "event": "SUBAGENT_STOP_VALIDATION",
-               "step_file": "steps/01-01.json", "status": "error", "errors": errors})
+               "step_file": "steps/01-01.json", "status": status, "errors": errors})
         .to_string()
     };
-    let gate = |text: &str| {
-        let trail = audit::read(text);
-        judged_commit(&passed(Schema::usual()), Schema::usual(), Level::Final, &trail.entries).errors
-    };
-    let left = line(json!(["Phase GREEN left IN_PROGRESS (abandoned)"]));
-    assert_eq!(gate(&left), ["Phase GREEN left IN_PROGRESS (abandoned)"]);
-    let event = |phase: &str| {
-        audit::Event::new(now(), Happening::PhaseCompleted, "steps/01-01.json").with("phase", phase).line()
-    };
-    assert_eq!(gate(&format!("{left}\n{}\n", event("GREEN"))), texts(&[]), "GREEN was carried out since");
-    assert_eq!(
-        gate(&format!("{left}\n{}\n", event("REVIEW"))).len(),
-        1,
-        "work on another phase settles nothing"
-    );
-    assert_eq!(gate(&format!("{}\n{left}\n", event("GREEN"))).len(), 1, "nor does earlier work");
-    let scope = "Unexpected modification: a.rs";
-    assert_eq!(gate(&line(json!([scope]))), [scope]);
-    assert_eq!(gate(&line(json!(["Phase COMMIT NOT_EXECUTED and task is IN_PROGRESS"]))), texts(&[]));
-    let clean = left.replace("error\"", "success\"");
-    assert_eq!(gate(&format!("{left}\n{clean}\n")), texts(&[]), "repaired and clean");
-    assert_eq!(gate(""), texts(&[]));
+    let told =
+        ["Phase GREEN left IN_PROGRESS (abandoned)", "Unexpected modification: a.rs", "nobody knows this"];
+    assert_eq!(after_trail(&line("error", &told)), told);
+    assert_eq!(after_trail(&format!("{}\n{}\n", line("error", &told), line("success", &[]))), texts(&[]));
+}
+
+#[test]
+fn a_last_stop_is_kept_with_texts_for_others_and_read_by_its_typed_form() {
+    let mut verdict = stop(&passed(Schema::usual()), Schema::usual(), now());
+    verdict.add_evidence(vec![red()]);
+    let kept = serde_json::to_value(LastStop::of(&verdict, now())).unwrap();
+    assert_eq!(kept["status"], json!("error"));
+    assert_eq!(kept["errors"], json!(["Gate `lint` is red: 2 warnings"]));
+    let read: LastStop = serde_json::from_value(kept).unwrap();
+    assert_eq!((read.passed(), read.objections), (false, verdict.errors));
+    let older: LastStop =
+        serde_json::from_value(json!({"at": 0, "status": "error", "errors": ["Gate `lint` is red"]}))
+            .unwrap();
+    assert_eq!(older.objections, [Objection::Other { text: "Gate `lint` is red".to_owned() }]);
+    let odd: LastStop = serde_json::from_value(json!({"at": 0, "status": "fine"})).unwrap();
+    assert!(!odd.passed(), "a word that is not known is never taken for a good one");
 }
 
 fn running() -> StepState {

@@ -7,15 +7,16 @@ use std::path::PathBuf;
 
 use seriatim_core::guard::scope::Allowed;
 use seriatim_core::roadmap::document::Document;
-use seriatim_core::roadmap::state::PhaseStatus;
+use seriatim_core::roadmap::machine::is_untouched;
+use seriatim_core::roadmap::machine::is_whole;
 use seriatim_core::roadmap::state::StepState;
 use seriatim_core::roadmap::state::StepStatus;
+use seriatim_core::roadmap::verdict::Objection;
 
 use super::Guard;
 use super::GuardError;
 use super::OpenStep;
 use super::Rules;
-use super::is_whole;
 use super::scope;
 use crate::guard::project::Project;
 use crate::guard::state::Synced;
@@ -30,7 +31,7 @@ pub(super) struct Governing {
     pub(super) staged: Option<StepState>,
     pub(super) open: Option<OpenStep>,
     /// What an edit by hand broke, or why the state is not known.
-    pub(super) refused: Vec<String>,
+    pub(super) refused: Vec<Objection>,
 }
 
 impl Governing {
@@ -105,7 +106,7 @@ impl Guard<'_> {
                     Ok(Synced { loaded, refused }) => (loaded.state, refused),
                     Err(findings) => {
                         let state = StepState::fresh(&open.step_file, "", &open.task_id, rules.usual());
-                        (state, findings.into_iter().map(|finding| finding.message).collect())
+                        (state, findings.iter().map(Objection::state_file).collect())
                     }
                 };
                 desk.keep(&open)?;
@@ -167,14 +168,6 @@ fn without_bystanders(mut found: Vec<Governing>, paths: &[String]) -> Vec<Govern
         is_whole(one.committed()) || one.staged.is_some() || touched
     });
     found
-}
-
-/// Nobody has begun with it.
-fn is_untouched(state: &StepState) -> bool {
-    let untouched = |status: &PhaseStatus| {
-        matches!(status, PhaseStatus::NotExecuted | PhaseStatus::Pending | PhaseStatus::Skipped)
-    };
-    state.status == StepStatus::Todo && state.phases.iter().all(|phase| untouched(&phase.status))
 }
 
 /// The steps of a file, if it is a state file.

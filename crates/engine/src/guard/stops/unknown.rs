@@ -4,7 +4,7 @@
 use seriatim_core::guard::event::Event;
 use seriatim_core::guard::reply::Reply;
 
-use super::End;
+use super::Stopped;
 use crate::guard::Guard;
 use crate::guard::GuardError;
 use crate::guard::reconcile;
@@ -17,7 +17,7 @@ impl Guard<'_> {
     pub(super) fn unknown_stop(&mut self, steps: &[OpenStep], event: &Event) -> Result<Reply, GuardError> {
         let agent = event.agent_id.as_ref();
         if let Some(step) = steps.iter().find(|step| is_agent_of(step, agent)) {
-            return self.judge(step.clone(), End::Wants, &[]);
+            return self.judge(step.clone(), &Stopped::wants());
         }
         let at_work = |step: &&OpenStep| step.session == event.session_id && !step.ended;
         let possible: Vec<&OpenStep> = steps.iter().filter(at_work).collect();
@@ -65,7 +65,7 @@ impl Guard<'_> {
             desk.keep(&step)?;
             Ok(step)
         })?;
-        self.judge(step, End::Wants, &[])
+        self.judge(step, &Stopped::wants())
     }
 }
 

@@ -8,6 +8,7 @@ use super::read;
 use crate::roadmap::document::Document;
 use crate::roadmap::document::Shape;
 use crate::roadmap::document::new_status;
+use crate::roadmap::machine;
 use crate::roadmap::phases::Schema;
 use crate::roadmap::state::Outcome;
 use crate::roadmap::state::PhaseStatus;
@@ -106,7 +107,7 @@ fn a_step_that_ends_joins_the_complete_ones() {
     let document = read(PATH, &text);
     let state = document.step(Some("01-02")).unwrap();
     assert_eq!(state.status, StepStatus::Done);
-    assert_eq!(verdict::stop(&state, state.schema(), now()).status, verdict::Standing::Success);
+    assert_eq!(machine::stop(&state, state.schema(), now()).status, verdict::Standing::Success);
     assert!(text.contains("    # the first one\n    - step_id: \"01-01\"\n"), "{text}");
     assert!(text.contains("    - step_id: \"01-02\"\n      completed_at: \"2026-01-22T12:00:00Z\"\n      phases_executed: 7\n"), "{text}");
     assert_eq!(lines(PATH, &text), Vec::<String>::new());
@@ -211,7 +212,7 @@ steps:
 fn k_16_partial_is_failed_with_its_marks_here() {
     let document = read(PATH, USUAL);
     let state = document.step(None).unwrap();
-    let partial = verdict::partial(&state, &["carry on with RED".to_owned()], now()).state;
+    let partial = machine::partial(&state, &["carry on with RED".to_owned()], now()).state;
     let text = document.apply(&partial, now()).unwrap();
     for line in ["    status: FAILED\n", "    partial_completion: true\n", "    can_retry: true\n"] {
         assert!(text.contains(line), "{text}");
@@ -228,7 +229,7 @@ fn k_16_partial_is_failed_with_its_marks_here() {
 fn ds_64_a_crash_is_written_and_read_back() {
     let mut state = read(PATH, USUAL).step(None).unwrap();
     state.phases[1].status = PhaseStatus::InProgress;
-    let text = read(PATH, USUAL).apply(&verdict::crash(&state, now()).state, now()).unwrap();
+    let text = read(PATH, USUAL).apply(&machine::crash(&state, now()).state, now()).unwrap();
     let again = read(PATH, &text).step(None).unwrap();
     assert_eq!(again.status, StepStatus::Failed);
     assert_eq!(again.failure_reason.as_deref(), Some("Agent crashed"));

@@ -10,10 +10,10 @@ use super::read;
 use crate::roadmap::document::Document;
 use crate::roadmap::document::Shape;
 use crate::roadmap::document::not_found;
+use crate::roadmap::machine;
 use crate::roadmap::phases::Schema;
 use crate::roadmap::state::PhaseStatus;
 use crate::roadmap::state::StepStatus;
-use crate::roadmap::verdict;
 
 /// A step file of the first variant, with the phases of a generation.
 fn variant_a(version: &str) -> String {
@@ -195,7 +195,7 @@ fn a_step_is_carried_from_its_first_phase_to_its_end_in_every_generation() {
         }
         let state = read("x.json", &text).step(None).unwrap();
         assert_eq!(state.status, StepStatus::Done);
-        assert_eq!(verdict::stop(&state, schema, now()).errors, Vec::<String>::new());
+        assert_eq!(machine::stop(&state, schema, now()).errors, []);
         assert_eq!(lines("x.json", &text), Vec::<String>::new());
     }
 }
@@ -210,14 +210,14 @@ fn ds_64_ds_65_ds_67_recoveries_are_written_where_the_contract_says() {
     };
     let json = |text: &str| serde_json::from_str::<serde_json::Value>(text).unwrap();
     let (document, state) = started(&variant_a("1"));
-    let silent = verdict::silent(&state, now()).unwrap().state;
+    let silent = machine::silent(&state, now()).unwrap().state;
     let file = json(&document.apply(&silent, now()).unwrap());
     assert_eq!(file["state"]["status"], json!("FAILED"));
     assert_eq!(file["state"]["failure_reason"], json!("Agent completed without updating step file"));
     assert_eq!(file["state"]["recovery_suggestions"].as_array().unwrap().len(), 3);
     let mut running = state.clone();
     running.phases[0].status = PhaseStatus::InProgress;
-    let crashed = json(&document.apply(&verdict::crash(&running, now()).state, now()).unwrap());
+    let crashed = json(&document.apply(&machine::crash(&running, now()).state, now()).unwrap());
     assert_eq!(crashed["state"]["can_retry"], json!(true));
     let phase = &crashed["tdd_cycle"]["phase_execution_log"][0];
     assert_eq!(
@@ -225,7 +225,7 @@ fn ds_64_ds_65_ds_67_recoveries_are_written_where_the_contract_says() {
         (&json!("NOT_EXECUTED"), &json!("CRASHED"))
     );
     let partial =
-        document.apply(&verdict::partial(&running, &["go on".to_owned()], now()).state, now()).unwrap();
+        document.apply(&machine::partial(&running, &["go on".to_owned()], now()).state, now()).unwrap();
     let file = json(&partial);
     assert_eq!(file["state"]["status"], json!("PARTIAL"));
     assert_eq!(

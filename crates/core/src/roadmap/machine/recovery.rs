@@ -2,6 +2,10 @@
 
 use serde_json::json;
 
+use super::Actor;
+use super::Trigger;
+use super::move_phase;
+use super::move_step;
 use crate::finding::Finding;
 use crate::finding::Place;
 use crate::roadmap::audit::Event;
@@ -10,6 +14,7 @@ use crate::roadmap::state::PhaseStatus;
 use crate::roadmap::state::StepState;
 use crate::roadmap::state::StepStatus;
 use crate::roadmap::state::instant;
+use crate::roadmap::verdict::is_open;
 use crate::time::Utc;
 
 /// The four ways in which an agent's work goes wrong.
@@ -64,12 +69,9 @@ fn event(state: &StepState, happening: Happening, now: Utc) -> Event {
     Event::new(now, happening, &state.step_file).with("step_id", state.task_id.as_str())
 }
 
-/// The event of a step's way from one state to another.
-fn moved(state: &StepState, from: &StepStatus, trigger: &str, now: Utc) -> Event {
-    event(state, Happening::StateTransition, now)
-        .with("from", from.word())
-        .with("to", state.status.word())
-        .with("trigger", trigger)
+/// Moves a step to where a recovery leaves it; nothing goes on record where it is there already.
+fn moved(state: &mut StepState, to: StepStatus, trigger: Trigger, now: Utc) -> Option<Event> {
+    move_step(state, to, trigger, Actor::Engine, now).ok()
 }
 
 /// An agent died: what was in progress goes into the history as CRASHED and can be started again (DS-64, K-90).
@@ -95,8 +97,10 @@ pub fn crash(state: &StepState, now: Utc) -> Recovered {
         if let (Some(entry), Some(notes)) = (entry.as_object_mut(), &phase.notes) {
             entry.insert("agent_notes".to_owned(), json!(notes));
         }
-        phase.reset();
-        phase.history.push(entry);
+        if move_phase(phase, PhaseStatus::NotExecuted, Trigger::CrashReset, Actor::Engine, &[]).is_ok() {
+            phase.clear();
+            phase.history.push(entry);
+        }
     }
     for name in &running {
         events.push(
@@ -108,14 +112,11 @@ pub fn crash(state: &StepState, now: Utc) -> Recovered {
         findings
             .push(Finding::warning("phase", Place::TOP, message).help("all of them went into the history"));
     }
-    let from = std::mem::replace(&mut state.status, StepStatus::Failed);
+    events.extend(moved(&mut state, StepStatus::Failed, Trigger::UnrecoverableError, now));
     state.failure_reason = Some("Agent crashed".to_owned());
     state.recovery_suggestions = FailureMode::Crash.suggestions().map(str::to_owned).into();
     state.can_retry = Some(true);
     state.partial_completion = false;
-    if from != StepStatus::Failed {
-        events.push(moved(&state, &from, "unrecoverable_error", now));
-    }
     Recovered { state, events, findings }
 }
 
@@ -128,19 +129,18 @@ pub fn silent(state: &StepState, now: Utc) -> Option<Recovered> {
         PhaseStatus::Skipped => phase.started_at.is_none(),
         _ => false,
     };
-    let any_open = state.phases.iter().any(super::is_open);
+    let any_open = state.phases.iter().any(is_open);
     if state.status != StepStatus::InProgress || !any_open || !state.phases.iter().all(untouched) {
         return None;
     }
     let mut state = state.clone();
-    let from = std::mem::replace(&mut state.status, StepStatus::Failed);
+    let moved = moved(&mut state, StepStatus::Failed, Trigger::UnrecoverableError, now);
     state.failure_reason = Some("Agent completed without updating step file".to_owned());
     state.can_retry = Some(true);
     state.recovery_suggestions = FailureMode::Silent.suggestions().map(str::to_owned).into();
-    let events = vec![
-        event(&state, Happening::SilentCompletionDetected, now).with("recovery_action", "marked_as_failed"),
-        moved(&state, &from, "unrecoverable_error", now),
-    ];
+    let seen =
+        event(&state, Happening::SilentCompletionDetected, now).with("recovery_action", "marked_as_failed");
+    let events = std::iter::once(seen).chain(moved).collect();
     Some(Recovered { state, events, findings: vec![] })
 }
 
@@ -148,7 +148,7 @@ pub fn silent(state: &StepState, now: Utc) -> Option<Recovered> {
 /// its own, the open phases are named.
 pub fn partial(state: &StepState, suggestions: &[String], now: Utc) -> Recovered {
     let mut state = state.clone();
-    let from = std::mem::replace(&mut state.status, StepStatus::Partial);
+    let events = moved(&mut state, StepStatus::Partial, Trigger::TimeoutOrInterrupt, now);
     state.partial_completion = true;
     state.can_retry = Some(true);
     state.recovery_suggestions = suggestions.to_vec();
@@ -160,8 +160,7 @@ pub fn partial(state: &StepState, suggestions: &[String], now: Utc) -> Recovered
     for phase in state.phases.iter_mut().filter(|phase| phase.status == PhaseStatus::InProgress) {
         phase.notes.get_or_insert_with(|| "Stopped at its limit before this phase was over".to_owned());
     }
-    let events = vec![moved(&state, &from, "timeout_or_interrupt", now)];
-    Recovered { state, events, findings: vec![] }
+    Recovered { state, events: events.into_iter().collect(), findings: vec![] }
 }
 
 /// How long a phase may be in progress before somebody looks (DS-25).
@@ -204,7 +203,7 @@ fn between_phases(state: &StepState, now: Utc, minutes: u64) -> Option<Stale> {
     if state.status != StepStatus::InProgress || at_work {
         return None;
     }
-    let next = state.phases.iter().find(|phase| super::is_open(phase))?;
+    let next = state.phases.iter().find(|phase| is_open(phase))?;
     let times = state.phases.iter().flat_map(|phase| [&phase.started_at, &phase.ended_at]);
     let last = times.chain([&state.started_at]).flatten().filter_map(|text| instant(text)).max()?;
     let age_ms = now.since_ms(last);
