@@ -8,6 +8,7 @@ use std::pin::Pin;
 use serde::Deserialize;
 use serde::Serialize;
 use serde_json::Value;
+use seriatim_core::config::Config;
 use seriatim_core::finding::Finding;
 use seriatim_core::projection::NoFiles;
 use seriatim_core::projection::Projector;
@@ -63,6 +64,8 @@ pub struct Flow {
     pub cancelled: fn(Cx, Value) -> Body,
     /// Its files.
     pub projector: fn(&Value) -> Box<dyn Projector>,
+    /// The part of the configuration that a run depends on: recorded at its start, compared when it is continued.
+    pub pins: fn(&Config) -> Config,
 }
 
 fn no_files(_input: &Value) -> Box<dyn Projector> {
@@ -93,6 +96,7 @@ static FLOWS: &[Flow] = &[
         start: |cx, input| Box::pin(process::process(cx, input)),
         cancelled: |cx, input| Box::pin(process::cancelled(cx, input)),
         projector: process::projector,
+        pins: process::settings::pins,
     },
     Flow {
         name: "cycle",
@@ -100,6 +104,7 @@ static FLOWS: &[Flow] = &[
         start: |cx, input| Box::pin(cycle::cycle(cx, input)),
         cancelled: |cx, input| Box::pin(cycle::cancelled(cx, input)),
         projector: cycle::projector,
+        pins: cycle::settings::pins,
     },
     Flow {
         name: "roadmap",
@@ -107,6 +112,7 @@ static FLOWS: &[Flow] = &[
         start: |cx, input| Box::pin(roadmap::roadmap(cx, input)),
         cancelled: |cx, input| Box::pin(roadmap::cancelled(cx, input)),
         projector: roadmap::projector,
+        pins: roadmap::settings::pins,
     },
     Flow {
         name: "action",
@@ -114,6 +120,7 @@ static FLOWS: &[Flow] = &[
         start: |cx, input| Box::pin(action::action(cx, input)),
         cancelled: |cx, input| Box::pin(action::cancelled(cx, input)),
         projector: action::projector,
+        pins: action::settings::pins,
     },
     Flow {
         name: "rehearsal",
@@ -121,6 +128,7 @@ static FLOWS: &[Flow] = &[
         start: |cx, input| Box::pin(rehearsal::rehearsal(cx, input)),
         cancelled: nothing_left,
         projector: no_files,
+        pins: |_| Config::default(),
     },
 ];
 

@@ -11,6 +11,7 @@ mod judge;
 mod pause;
 mod people;
 mod plan;
+pub(crate) mod settings;
 mod words;
 
 use std::collections::BTreeMap;

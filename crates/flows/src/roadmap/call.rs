@@ -90,7 +90,7 @@ impl Work<'_> {
     /// What the agent is told. The same step in the same state is told the same, whatever ran before (DW-46).
     fn prompt(&self, context: &Context, phase: Option<&str>, feedback: &[String]) -> String {
         let start = &self.project.start;
-        let gates: Vec<String> = start.gates.keys().cloned().collect();
+        let gates: Vec<String> = self.gates.keys().cloned().collect();
         brief::render(&brief::Assignment {
             context,
             agent: &self.agent,

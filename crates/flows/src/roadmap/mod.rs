@@ -11,6 +11,7 @@ mod phase;
 mod project;
 mod prove;
 mod save;
+pub(crate) mod settings;
 mod several;
 mod tests_kept;
 mod work;
