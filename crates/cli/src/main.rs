@@ -21,6 +21,7 @@ mod steps;
 mod templates;
 mod trail;
 mod ui;
+mod workers;
 mod workspace;
 
 use std::process::ExitCode;

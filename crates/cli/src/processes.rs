@@ -4,7 +4,11 @@ use std::path::Path;
 use std::path::PathBuf;
 
 use seriatim_core::process::Definition;
+use seriatim_core::process::Instance;
+use seriatim_core::process::Pattern;
 use seriatim_core::process::Purpose;
+use seriatim_core::process::definition::Step;
+use seriatim_core::process::instance::Source;
 use seriatim_core::process::result;
 
 /// Folders that never hold definitions, or hold too much to look through.
@@ -31,6 +35,35 @@ pub(crate) struct Found {
     pub(crate) steps: usize,
     pub(crate) phase: Option<u32>,
     pub(crate) purpose: Purpose,
+}
+
+/// The names by which agents of a run of this instance are looked up; none where its definition cannot be read.
+pub(crate) fn roles(root: &Path, instance: &Instance) -> Vec<Vec<String>> {
+    match &instance.source {
+        Some(Source::Dynamic { definition }) => roles_of(definition),
+        Some(Source::WellKnown { path, .. }) => {
+            let bytes = std::fs::read(root.join(&path.value)).unwrap_or_default();
+            Definition::parse(&bytes).0.map(|definition| roles_of(&definition)).unwrap_or_default()
+        }
+        None => vec![],
+    }
+}
+
+/// The names by which agents are looked up for the steps and criteria of a definition.
+pub(crate) fn roles_of(definition: &Definition) -> Vec<Vec<String>> {
+    let fixes = definition.control_flow.fix_steps.iter().map(|fix| &fix.step);
+    let steps = definition.steps.iter().chain(fixes);
+    let by_agents = steps.filter(|step| step.pattern.value != Pattern::HumanOnly);
+    let role = |step: &Step| vec![step.ai_role.as_ref().map(|role| role.value.clone()).unwrap_or_default()];
+    let mut calls: Vec<Vec<String>> = by_agents.map(role).collect();
+    let quality = &definition.quality;
+    let criteria = [("entry-criteria", &quality.entry_criteria), ("exit-criteria", &quality.exit_criteria)];
+    for (step, criteria) in criteria {
+        if criteria.iter().any(|criterion| criterion.when.is_none()) {
+            calls.push(vec![step.to_owned(), "judge".to_owned()]);
+        }
+    }
+    calls
 }
 
 /// Every definition in the workspace, by path: `process-*.yaml` anywhere, and all YAML in folders named `processes`.

@@ -15,8 +15,6 @@ use seriatim_core::roadmap::command::Registry;
 use seriatim_core::roadmap::command::roadmap_paths;
 use seriatim_core::roadmap::command::state_paths;
 use seriatim_core::roadmap::phases::Schema;
-use seriatim_flows::roadmap::Call;
-use seriatim_flows::roadmap::Gate;
 use seriatim_flows::roadmap::Start;
 use seriatim_journal::Filter;
 use seriatim_journal::RunInfo;
@@ -26,9 +24,6 @@ use crate::error::CommandError;
 use crate::error::Result;
 use crate::render;
 use crate::workspace::Workspace;
-
-/// The gates that phases know.
-const GATES: [&str; 5] = ["acceptance", "tests", "lint", "coverage", "security"];
 
 /// The files of a project.
 #[derive(Debug)]
@@ -200,36 +195,15 @@ fn summary(path: &str, findings: &[Finding]) -> String {
 
 /// What a run is started with: everything that must not change under its feet is pinned here.
 pub(crate) fn start(workspace: &Workspace, project: &str, place: Place) -> Start {
-    let config = &workspace.config;
-    let gates = config.gates.iter().filter(|(name, _)| GATES.contains(&name.as_str()));
-    let gates = gates.map(|(name, gate)| {
-        let gate = Gate {
-            argv: gate.command.clone(),
-            within: gate.within.clone(),
-            timeout_ms: gate.timeout_ms,
-            env: gate.env.clone(),
-            expect: gate.expect.clone(),
-            value: gate.value.clone(),
-            threshold: gate.threshold.map(|threshold| threshold.to_string()),
-            comparator: gate.comparator,
-        };
-        (name.clone(), gate)
-    });
-    Start {
+    let mut start = Start {
         project: project.to_owned(),
         roadmap: place.roadmap,
         state: place.state,
-        agents: config.agents.keys().filter(|name| *name != DEFAULT_AGENT).cloned().collect(),
         parallel: 1,
-        gates: gates.collect(),
-        call: if config.roadmap.whole_steps { Call::Step } else { Call::Phase },
-        push: config.roadmap.push,
-        entry_point: config.roadmap.entry_point.clone(),
-        mutation: config.roadmap.mutation.clone(),
-        phases: config.guard.phases.clone(),
-        finalize: config.roadmap.finalize,
         ..Start::default()
-    }
+    };
+    start.adopt(&workspace.config);
+    start
 }
 
 /// Work of this dialect is measured and committed by git.

@@ -25,6 +25,8 @@ pub(crate) const STATE: &str = ".seriatim";
 pub(crate) struct Workspace {
     pub(crate) root: PathBuf,
     pub(crate) config: Config,
+    /// Why the configuration file cannot be used, where that does not matter.
+    pub(crate) unreadable: Option<String>,
 }
 
 impl Workspace {
@@ -50,6 +52,21 @@ impl Workspace {
         Ok(found.unwrap_or(&start).to_owned())
     }
 
+    /// Opens it for a run that keeps its recorded configuration: a file that cannot be used is only told.
+    pub(crate) fn open_without_config(ui: &Ui, named: Option<&Path>) -> Result<Workspace> {
+        let root = Workspace::find(named)?;
+        match Workspace::open(ui, Some(&root)) {
+            Ok(workspace) => Ok(workspace),
+            Err(error) => {
+                ui.warn(format!(
+                    "{}; the recorded configuration is used, and redaction knows the usual secrets only",
+                    error.message
+                ));
+                Ok(Workspace { root, config: Config::default(), unreadable: Some(error.message) })
+            }
+        }
+    }
+
     /// Opens it: configuration errors are shown with their place and end the command.
     pub(crate) fn open(ui: &Ui, named: Option<&Path>) -> Result<Workspace> {
         let root = Workspace::find(named)?;
@@ -57,7 +74,7 @@ impl Workspace {
         let text = match std::fs::read_to_string(&path) {
             Ok(text) => text,
             Err(e) if e.kind() == std::io::ErrorKind::NotFound => {
-                return Ok(Workspace { root, config: Config::default() });
+                return Ok(Workspace { root, config: Config::default(), unreadable: None });
             }
             Err(e) => return Err(CommandError::usage(format!("{} cannot be read: {e}", path.display()))),
         };
@@ -69,7 +86,7 @@ impl Workspace {
         if errors > 0 {
             return Err(CommandError::usage(format!("{CONFIG} has {errors} error(s)")));
         }
-        Ok(Workspace { root, config })
+        Ok(Workspace { root, config, unreadable: None })
     }
 
     /// The folder of runtime state.

@@ -28,7 +28,7 @@ pub(crate) struct Resume {
 
 pub(crate) fn run(context: &Context, command: &Resume) -> Result<Exit> {
     let answers = command.asking.answers()?;
-    let mut session = Session::open(context)?;
+    let mut session = Session::open_with(context, command.asking.config)?;
     let info = session.store.find(&command.run)?;
     if info.status.is_finished() {
         return over(context, session, &info);
@@ -45,7 +45,8 @@ pub(crate) fn run(context: &Context, command: &Resume) -> Result<Exit> {
         };
         session.store.signal(&signal)?;
     }
-    let mut face = session.face(&context.ui, answers, command.asking.no_input);
+    let face = session.face(&context.ui, answers, command.asking.no_input);
+    let mut face = face.compares(command.asking.config);
     let outcome = session.drive(lease, &mut face)?;
     let exit = View::after(&session.store, outcome)?.show(&context.ui, &session.workspace);
     session.close();

@@ -3,6 +3,7 @@
 use serde_json::Value;
 use serde_json::json;
 use seriatim_core::time::span_in_words;
+use seriatim_engine::drive;
 use seriatim_engine::drive::History;
 use seriatim_engine::guard::book;
 use seriatim_journal::RunInfo;
@@ -19,6 +20,7 @@ use crate::render::table::cut;
 use crate::render::table::table;
 use crate::ui::Tone;
 use crate::ui::tone;
+use crate::workers;
 use crate::workspace::Workspace;
 
 /// The flow whose steps have phases with evidence.
@@ -50,10 +52,19 @@ pub(crate) fn run(context: &Context, command: &Show) -> Result<Exit> {
     let tip = store.tip(info.id)?;
     let view = View::of(&store, info.clone())?;
     if context.ui.json {
-        context.ui.document(&document(&view, &tip, &history));
+        let mut document = document(&view, &tip, &history);
+        document["configuration"] = render::configuration::document(&history);
+        document["attempts"] = render::attempts::document(&drive::attempts(&store, &info)?);
+        context.ui.document(&document);
         return Ok(Exit::Good);
     }
     tell(context, &info, &tip, &history);
+    if context.ui.verbose {
+        let recorded = history.config.as_ref().map(|pinned| &pinned.config);
+        let workers = recorded.map(|config| workers::find(config, &[], &workspace.root, store.door()));
+        render::configuration::tell_recorded(&context.ui, &history, &workers.unwrap_or_default());
+        render::attempts::tell(&context.ui, &drive::attempts(&store, &info)?);
+    }
     context.ui.say("");
     view.show(&context.ui, &workspace);
     Ok(Exit::Good)

@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 use serde_json::json;
+use seriatim_core::config::Difference;
 use seriatim_core::finding::has_errors;
 use seriatim_core::projection::Fact;
 use seriatim_core::question::Question;
@@ -21,6 +22,7 @@ use crate::render;
 use crate::ui::Tone;
 use crate::ui::Ui;
 use crate::ui::tone;
+use crate::workers::Worker;
 use crate::workspace::Workspace;
 
 /// Why a suspended run was put off.
@@ -46,6 +48,10 @@ pub(crate) struct View {
     /// What a person should hear of.
     pub(crate) alerts: Vec<String>,
     pub(crate) exit: Exit,
+    /// Who does the work, where the run began here.
+    pub(crate) workers: Option<Vec<Worker>>,
+    /// In what the configuration differs from the recorded one, where nobody has decided.
+    pub(crate) differences: Vec<Difference>,
 }
 
 /// The alerts among the facts of a run, each once.
@@ -86,6 +92,11 @@ impl View {
                 view.message = format!("The work had to stop: {why}. Nothing that was recorded is lost.");
                 view.exit = Exit::NotGood;
             }
+            Left::Undecided(matter) => {
+                view.message = render::configuration::message(&view.info.name, &matter);
+                view.differences = matter.differences;
+                view.exit = Exit::Waiting;
+            }
             Left::Halted(halt) => {
                 view.message = format!("The work cannot be continued by this program: {halt}");
                 view.exit = Exit::NotGood;
@@ -111,6 +122,8 @@ impl View {
             files: vec![],
             alerts: alerts(&history.facts),
             exit: Exit::Waiting,
+            workers: None,
+            differences: vec![],
             info,
         };
         if let Some(ended) = history.ended {
@@ -138,7 +151,7 @@ impl View {
             .iter()
             .flat_map(|f| f.findings.iter().map(|one| render::findings::Plain::of(one, Some(&f.path))))
             .collect();
-        json!({
+        let mut document = json!({
             "run": self.info.name,
             "flow": self.info.flow,
             "status": self.info.status.as_str(),
@@ -150,7 +163,14 @@ impl View {
             "findings": findings,
             "files": self.files,
             "alerts": self.alerts,
-        })
+        });
+        if let Some(workers) = &self.workers {
+            document["workers"] = json!(workers);
+        }
+        if !self.differences.is_empty() {
+            document["configuration"] = json!({"differences": self.differences});
+        }
+        document
     }
 
     /// The same for people.

@@ -1,9 +1,5 @@
 //! `seriatim run action`
 
-use std::collections::BTreeMap;
-
-use seriatim_core::config::Config;
-use seriatim_flows::action::Gate;
 use seriatim_flows::action::Start;
 
 use super::Asking;
@@ -50,49 +46,25 @@ pub(super) fn run(context: &Context, command: &Action) -> Result<Exit> {
         return Err(CommandError::usage("no action was named")
             .hint("seriatim run action NAME, or words that mean one"));
     }
-    let mut session = Session::open(context)?;
-    let start = Start {
+    let mut session = Session::open_with(context, command.asking.config)?;
+    let mut start = Start {
         intent: intent.clone(),
         manual: command.manual,
         operator: whoami(),
         inputs: command.inputs.iter().cloned().collect(),
-        ..start(&session.workspace.config)
+        ..Start::default()
     };
+    start.adopt(&session.workspace.config);
     let begin = Begin {
         flow: "action",
         title: format!("action {intent}"),
         subject: format!("agents/actions#{intent}"),
-        input: serde_json::to_value(start).unwrap_or_default(),
+        input: super::input(&start)?,
+        // Which roles it takes is found out when the action is resolved.
+        calls: vec![],
     };
-    let view = super::carry_out(context, &mut session, begin, answers, command.asking.no_input)?;
+    let view = super::carry_out(context, &mut session, begin, answers, &command.asking)?;
     let exit = view.show(&context.ui, &session.workspace);
     session.close();
     Ok(exit)
-}
-
-/// What the configuration gives to an action; pinned at its start.
-fn start(config: &Config) -> Start {
-    let gate = |gate: &seriatim_core::config::Gate| Gate {
-        argv: gate.command.clone(),
-        within: gate.within.clone(),
-        timeout_ms: gate.timeout_ms,
-        env: gate.env.clone(),
-        expect: gate.expect.clone(),
-        value: gate.value.clone(),
-        threshold: gate.threshold.map(|threshold| threshold.to_string()),
-        comparator: gate.comparator,
-    };
-    let agents = &config.agents;
-    let fallbacks: BTreeMap<String, String> =
-        agents.iter().filter_map(|(name, agent)| Some((name.clone(), agent.fallback.clone()?))).collect();
-    let timed = agents.iter().filter(|(_, agent)| agent.has_timeout);
-    Start {
-        gates: config.gates.iter().map(|(name, configured)| (name.clone(), gate(configured))).collect(),
-        fallbacks,
-        timeouts: timed.map(|(name, agent)| (name.clone(), agent.timeout_ms)).collect(),
-        syntax: config.actions.syntax.clone(),
-        solution: config.actions.solution.clone(),
-        pii_off: config.actions.pii_off.clone(),
-        ..Start::default()
-    }
 }

@@ -9,15 +9,19 @@ mod step;
 use std::path::PathBuf;
 
 use clap::Subcommand;
+use seriatim_core::choices::Choices;
+use seriatim_engine::drive::ConfigChoice;
 
 use crate::answers::Answers;
 use crate::args::Context;
+use crate::error::CommandError;
 use crate::error::Result;
 use crate::exit::Exit;
 use crate::render::run::View;
 use crate::session::Begin;
 use crate::session::Busy;
 use crate::session::Session;
+use crate::workers;
 
 /// Start work and carry it as far as it goes
 #[derive(clap::Args, Debug)]
@@ -44,6 +48,14 @@ pub(crate) struct Asking {
     /// Answer from a YAML list, first match wins
     #[arg(long, value_name = "FILE")]
     pub(crate) answers: Option<PathBuf>,
+    /// Continue with the recorded configuration (old) or with that of the file (new), where they differ
+    #[arg(long, value_name = "old|new", value_parser = config_choice)]
+    pub(crate) config: Option<ConfigChoice>,
+}
+
+/// Reads the value of `--config`.
+pub(crate) fn config_choice(word: &str) -> std::result::Result<ConfigChoice, String> {
+    ConfigChoice::of(word).ok_or_else(|| "write `old` or `new`".to_owned())
 }
 
 impl Asking {
@@ -68,11 +80,16 @@ fn carry_out(
     session: &mut Session,
     begin: Begin,
     answers: Answers,
-    no_input: bool,
+    asking: &Asking,
 ) -> Result<View> {
-    let mut face = session.face(&context.ui, answers, no_input);
+    let mut face = session.face(&context.ui, answers, asking.no_input).compares(asking.config);
+    let workers =
+        workers::find(&session.workspace.config, &begin.calls, &session.workspace.root, session.store.door());
     let lease = match session.begin(begin) {
-        Ok(lease) => lease,
+        Ok(lease) => {
+            workers::tell(&context.ui, &workers);
+            lease
+        }
         Err(Busy::Unheld(run)) => {
             context.ui.tell(format!("Continuing the work that was begun before ({run})."));
             let info = session.store.find(&run)?;
@@ -81,5 +98,13 @@ fn carry_out(
         Err(Busy::Other(error)) => return Err(error),
     };
     let outcome = session.drive(lease, &mut face)?;
-    View::after(&session.store, outcome)
+    let mut view = View::after(&session.store, outcome)?;
+    view.workers = Some(workers);
+    Ok(view)
+}
+
+/// What a flow is started with, as it is recorded.
+fn input(start: &impl serde::Serialize) -> Result<serde_json::Value> {
+    serde_json::to_value(start)
+        .map_err(|error| CommandError::not_good(format!("the run cannot be recorded: {error}")))
 }

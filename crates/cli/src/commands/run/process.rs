@@ -45,7 +45,7 @@ pub(crate) struct Process {
 pub(super) fn run(context: &Context, command: &Process) -> Result<Exit> {
     let answers = command.asking.answers()?;
     let given = Given::read(context, &command.file)?;
-    let mut session = Session::open(context)?;
+    let mut session = Session::open_with(context, command.asking.config)?;
     let prepared = match given.kind {
         Kind::ProcessDefinition => create_instance(context, &session, &given, &command.input)?,
         _ if !command.input.is_empty() => {
@@ -69,9 +69,10 @@ pub(super) fn run(context: &Context, command: &Process) -> Result<Exit> {
         flow: "process",
         title: prepared.title,
         subject: prepared.path.clone(),
-        input: serde_json::to_value(start).unwrap_or_default(),
+        input: super::input(&start)?,
+        calls: prepared.calls,
     };
-    let view = super::carry_out(context, &mut session, begin, answers, command.asking.no_input)?;
+    let view = super::carry_out(context, &mut session, begin, answers, &command.asking)?;
     if prepared.created {
         context.ui.tell(format!("Run it again with:  seriatim run process {}", prepared.path));
     }
@@ -145,6 +146,8 @@ struct Prepared {
     path: String,
     title: String,
     created: bool,
+    /// The roles that agents have in its steps.
+    calls: Vec<Vec<String>>,
 }
 
 fn existing_instance(context: &Context, session: &Session, given: &Given) -> Result<Prepared> {
@@ -152,7 +155,8 @@ fn existing_instance(context: &Context, session: &Session, given: &Given) -> Res
     let (instance, findings) = Instance::parse(&given.bytes);
     match instance {
         Some(instance) if !has_errors(&findings) => {
-            Ok(Prepared { path, title: instance.description.value, created: false })
+            let calls = processes::roles(&session.workspace.root, &instance);
+            Ok(Prepared { path, title: instance.description.value, created: false, calls })
         }
         _ => Err(broken(context, &given.shown, &check::file(&given.shown, &given.bytes, Some(given.kind)))),
     }
@@ -189,7 +193,10 @@ fn create_instance(
         let text = instance_text(&id, at, &title, &definition, &definition_path, &values);
         let how = Write::DURABLE.expecting(Expect::Absent);
         match session.files().write(&session.workspace.root.join(&path), text.as_bytes(), how) {
-            Ok(_) => return Ok(Prepared { path, title, created: true }),
+            Ok(_) => {
+                let calls = processes::roles_of(&definition);
+                return Ok(Prepared { path, title, created: true, calls });
+            }
             Err(FileError::Changed { .. }) => at = at.plus_ms(1000),
             Err(e) => return Err(CommandError::usage(format!("the instance cannot be written: {e}"))),
         }

@@ -1,6 +1,7 @@
 //! `seriatim run roadmap`
 
 use seriatim_flows::roadmap::Start;
+use seriatim_flows::roadmap::USUAL_AGENT;
 
 use super::Asking;
 use crate::args::Context;
@@ -44,12 +45,13 @@ pub(super) fn run(context: &Context, command: &Roadmap) -> Result<Exit> {
     let place = roadmaps::find(&workspace.root, &project)?;
     let roadmap = roadmaps::read(&workspace, &place.roadmap)?;
     roadmaps::needs_git(&workspace)?;
-    let mut session = Session::open(context)?;
+    let mut session = Session::open_with(context, command.asking.config)?;
     let available = roadmaps::availability(&workspace.config, &session.store)?;
+    let wanted = |step: &seriatim_core::roadmap::plan::Step| {
+        agent.clone().or_else(|| step.agent.clone()).unwrap_or_else(|| USUAL_AGENT.to_owned())
+    };
+    let calls = roadmap.steps.iter().map(|step| vec![wanted(step)]).collect();
     if !command.attach {
-        let wanted = |step: &seriatim_core::roadmap::plan::Step| {
-            agent.clone().or_else(|| step.agent.clone()).unwrap_or_else(|| "software-crafter".to_owned())
-        };
         for step in &roadmap.steps {
             available.check(&wanted(step), &registry)?;
         }
@@ -70,9 +72,10 @@ pub(super) fn run(context: &Context, command: &Roadmap) -> Result<Exit> {
         flow: "roadmap",
         title: format!("roadmap of {project}"),
         subject: roadmaps::subject(&project, None),
-        input: serde_json::to_value(start).unwrap_or_default(),
+        input: super::input(&start)?,
+        calls,
     };
-    let view = super::carry_out(context, &mut session, begin, answers, command.asking.no_input)?;
+    let view = super::carry_out(context, &mut session, begin, answers, &command.asking)?;
     let exit = view.show(&context.ui, &session.workspace);
     session.close();
     Ok(exit)

@@ -47,7 +47,7 @@ pub(super) fn run(context: &Context, command: &Step) -> Result<Exit> {
         return Err(Message::StepNotFound { step, available }.into());
     }
     roadmaps::needs_git(&workspace)?;
-    let mut session = Session::open(context)?;
+    let mut session = Session::open_with(context, command.asking.config)?;
     if !command.attach {
         roadmaps::availability(&workspace.config, &session.store)?.check(&invocation.agent, &registry)?;
     }
@@ -66,9 +66,10 @@ pub(super) fn run(context: &Context, command: &Step) -> Result<Exit> {
         flow: "roadmap",
         title: format!("@{} {project} {step}: {name}", invocation.agent),
         subject: roadmaps::subject(&project, Some(&step)),
-        input: serde_json::to_value(start).unwrap_or_default(),
+        input: super::input(&start)?,
+        calls: vec![vec![invocation.agent.clone()]],
     };
-    let view = super::carry_out(context, &mut session, begin, answers, command.asking.no_input)?;
+    let view = super::carry_out(context, &mut session, begin, answers, &command.asking)?;
     let exit = view.show(&context.ui, &session.workspace);
     session.close();
     Ok(exit)
