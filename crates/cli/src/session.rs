@@ -124,10 +124,7 @@ impl Session {
         let named = context.workspace.as_deref();
         let workspace = match choice {
             Some(ConfigChoice::Old) => Workspace::open_without_config(&context.ui, named)?,
-            Some(ConfigChoice::New) => Workspace::open(&context.ui, named)?,
-            None => Workspace::open(&context.ui, named).map_err(|error| {
-                error.hint("`--config old` continues a run with the configuration that it recorded")
-            })?,
+            Some(ConfigChoice::New) | None => Workspace::open(&context.ui, named)?,
         };
         Session::over(workspace)
     }

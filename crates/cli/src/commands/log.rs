@@ -114,7 +114,10 @@ fn words(fact: &Value) -> Option<String> {
             tone(Tone::Faint, text("outcome_summary"))
         ),
         "attempt_failed" => {
-            format!("An attempt failed: {}", fact["failure"]["message"].as_str().unwrap_or_default())
+            let message = fact["failure"]["message"].as_str().unwrap_or_default();
+            let lines: String =
+                render::attempts::last_lines(&fact["failure"]).map(|line| format!("\n    {line}")).collect();
+            format!("An attempt failed: {message}{lines}")
         }
         "decision" => format!("Decided: {} - {} ({})", text("subject"), text("outcome"), text("actor")),
         "observation" => {

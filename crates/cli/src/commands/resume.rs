@@ -28,7 +28,12 @@ pub(crate) struct Resume {
 
 pub(crate) fn run(context: &Context, command: &Resume) -> Result<Exit> {
     let answers = command.asking.answers()?;
-    let mut session = Session::open_with(context, command.asking.config)?;
+    let mut session = Session::open_with(context, command.asking.config).map_err(|error| {
+        error.hint(format!(
+            "`seriatim resume {} --config old` goes on with the recorded configuration",
+            command.run
+        ))
+    })?;
     let info = session.store.find(&command.run)?;
     if info.status.is_finished() {
         return over(context, session, &info);

@@ -115,7 +115,9 @@ fn tell(context: &Context, info: &RunInfo, tip: &Tip, history: &History) {
     }
     section(context, "Attempts that failed", &of(history, "attempt_failed"), |f| {
         let (class, message) = (text(&f["failure"], "class"), text(&f["failure"], "message"));
-        format!("{} attempt {}: {class} - {message}", text(f, "step"), text(f, "attempt"))
+        let lines: String =
+            render::attempts::last_lines(&f["failure"]).map(|line| format!("\n    {line}")).collect();
+        format!("{} attempt {}: {class} - {message}{lines}", text(f, "step"), text(f, "attempt"))
     });
     section(context, "Decisions", &of(history, "decision"), |d| {
         let (outcome, rationale) = (text(d, "outcome"), text(d, "rationale"));

@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 use serde_json::json;
+use seriatim_core::failure::Failure;
 use seriatim_engine::drive::KeptAttempt;
 use seriatim_engine::drive::Worker;
 
@@ -34,6 +35,13 @@ pub(crate) fn tell(ui: &Ui, attempts: &[KeptAttempt]) {
             ui.say(format!("    {} more bytes were not kept", attempt.printed.dropped_bytes));
         }
     }
+}
+
+/// Returns the lines of a recorded failure that say why it failed.
+pub(crate) fn last_lines(failure: &Value) -> impl Iterator<Item = String> {
+    let failure: Option<Failure> = serde_json::from_value(failure.clone()).ok();
+    let lines = failure.iter().flat_map(|failure| failure.last_lines()).map(str::to_owned);
+    lines.collect::<Vec<_>>().into_iter()
 }
 
 fn headline(attempt: &KeptAttempt) -> String {

@@ -76,7 +76,7 @@ impl Course<'_> {
         let opinion = match self.consult(Role::Judge, prompt).await {
             Called::Over(end) => return Err(end),
             Called::Report(report) => Ok(*report),
-            Called::Failed(why) => Err(why),
+            Called::Failed(failure) => Err(failure.in_one_line()),
         };
         let intact = self.check_document().await;
         let changed = self.changed_since(&tree).await;

@@ -12,6 +12,8 @@ use seriatim_core::cycle::plan;
 use seriatim_core::cycle::plan::PlanStep;
 use seriatim_core::cycle::plan::Planned;
 use seriatim_core::cycle::plan::Risk;
+use seriatim_core::failure::Failure;
+use seriatim_core::question::Question;
 use seriatim_core::report::Brief;
 use seriatim_core::report::Limits;
 use seriatim_core::report::Report;
@@ -38,7 +40,7 @@ pub(super) enum Planning {
 /// What came of calling a role that may say what it lacks.
 pub(super) enum Called {
     Report(Box<Report>),
-    Failed(String),
+    Failed(Failure),
     /// A person stopped the cycle.
     Over(Ended),
 }
@@ -50,7 +52,9 @@ impl Course<'_> {
         for _ in 0..=CORRECTIONS {
             let report = match self.call(Role::Planner, self.planner_prompt(), feedback.clone()).await {
                 Ok(report) => report,
-                Err(why) => return self.planner_trouble(&why).await,
+                Err(failure) => {
+                    return self.planner_trouble(&failure.message, failure.reason()).await;
+                }
             };
             match plan::read(&report.outputs) {
                 Err(problems) => feedback = problems,
@@ -67,7 +71,7 @@ impl Course<'_> {
                 }
             }
         }
-        self.planner_trouble(&feedback.join("; ")).await
+        self.planner_trouble(&feedback.join("; "), String::new()).await
     }
 
     /// What is wrong with a step: too large, without criteria or risk, or citing what is not there.
@@ -79,8 +83,8 @@ impl Course<'_> {
     }
 
     /// A plan that cannot be used after its corrections is for a person.
-    async fn planner_trouble(&mut self, why: &str) -> Planning {
-        let answer = self.ask(people::trouble("The plan", why)).await;
+    async fn planner_trouble(&mut self, why: &str, details: String) -> Planning {
+        let answer = self.ask(Question { details, ..people::trouble("The plan", why) }).await;
         match answer.choice.as_str() {
             "retry" => {
                 self.add_words(answer.text);
@@ -124,7 +128,7 @@ impl Course<'_> {
         loop {
             let report = match self.call(role, prompt.clone(), vec![]).await {
                 Ok(report) => report,
-                Err(why) => return Called::Failed(why),
+                Err(failure) => return Called::Failed(failure),
             };
             let Ok(Planned::ContextRequest(need)) = plan::read(&report.outputs) else {
                 return Called::Report(Box::new(report));
@@ -215,7 +219,7 @@ impl Course<'_> {
         role: Role,
         prompt: String,
         feedback: Vec<String>,
-    ) -> Result<Report, String> {
+    ) -> Result<Report, Failure> {
         let prompt = self.with_documents(role, prompt).await;
         let packs = self.packs.remove(&role).unwrap_or_default();
         let name = role.word().to_lowercase();
@@ -253,7 +257,6 @@ impl Course<'_> {
                 ..Assignment::default()
             }
         };
-        let tried = attempts(self.cx, Cap::default(), 0, vec![], assign).await;
-        tried.result.map_err(|failure| failure.message)
+        attempts(self.cx, Cap::default(), 0, vec![], assign).await.result
     }
 }

@@ -201,6 +201,8 @@ impl Work<'_> {
             "Read the output of the agent that is kept with the attempt".to_owned(),
             format!("Run the step again; it goes on with {phase}"),
         ];
+        let said = Some(failure.reason()).filter(|reason| !reason.is_empty());
+        suggestions.extend(said);
         suggestions.extend(failure.kept);
         Err(Stop::Failed { reason, suggestions, can_retry: !cancelled })
     }

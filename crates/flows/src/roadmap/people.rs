@@ -90,7 +90,7 @@ pub(super) fn too_slow(step: &str, phase: &str, failure: &Failure) -> Question {
             cancel(),
         ],
     );
-    asked.details.clone_from(&failure.output);
+    asked.details = failure.reason();
     asked
 }
 
