@@ -37,15 +37,14 @@ pub(crate) struct Found {
     pub(crate) purpose: Purpose,
 }
 
-/// The names by which agents of a run of this instance are looked up; none where its definition cannot be read.
-pub(crate) fn roles(root: &Path, instance: &Instance) -> Vec<Vec<String>> {
-    match &instance.source {
-        Some(Source::Dynamic { definition }) => roles_of(definition),
-        Some(Source::WellKnown { path, .. }) => {
-            let bytes = std::fs::read(root.join(&path.value)).unwrap_or_default();
-            Definition::parse(&bytes).0.map(|definition| roles_of(&definition)).unwrap_or_default()
+/// The names by which agents of a run of this instance are looked up; nothing where its definition cannot be read.
+pub(crate) fn roles(root: &Path, instance: &Instance) -> Option<Vec<Vec<String>>> {
+    match instance.source.as_ref()? {
+        Source::Dynamic { definition } => Some(roles_of(definition)),
+        Source::WellKnown { path, .. } => {
+            let bytes = std::fs::read(root.join(&path.value)).ok()?;
+            Some(roles_of(&Definition::parse(&bytes).0?))
         }
-        None => vec![],
     }
 }
 

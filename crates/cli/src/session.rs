@@ -81,8 +81,8 @@ pub(crate) struct Begin {
     pub(crate) title: String,
     pub(crate) subject: String,
     pub(crate) input: Value,
-    /// The names by which agents will be looked up, as far as they are known beforehand.
-    pub(crate) calls: Vec<Vec<String>>,
+    /// The names by which agents will be looked up; absent where they are not known beforehand.
+    pub(crate) calls: Option<Vec<Vec<String>>>,
 }
 
 /// Why a run could not be begun.

@@ -38,16 +38,16 @@ pub(crate) struct Worker {
 
 /// Finds who works for each of `calls`, which are the names that an agent is looked up by. Where they are not known
 /// beforehand, every configured agent is told.
-pub(crate) fn find(config: &Config, calls: &[Vec<String>], root: &Path, door: &Door) -> Vec<Worker> {
+pub(crate) fn find(config: &Config, calls: Option<&[Vec<String>]>, root: &Path, door: &Door) -> Vec<Worker> {
     let mut tasks: BTreeMap<Option<String>, Vec<String>> = BTreeMap::new();
-    for names in calls {
+    for names in calls.unwrap_or_default() {
         let agent = config.agent(names).map(|(name, _)| name.to_owned());
         let known = tasks.entry(agent).or_default();
         if let Some(task) = names.first().filter(|task| !task.trim().is_empty() && !known.contains(task)) {
             known.push(task.clone());
         }
     }
-    if calls.is_empty() {
+    if calls.is_none() {
         tasks.extend(config.agents.keys().map(|name| (Some(name.clone()), vec![])));
     }
     let worker = |(name, tasks): (Option<String>, Vec<String>)| {

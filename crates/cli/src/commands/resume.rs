@@ -1,5 +1,6 @@
 //! `seriatim resume`
 
+use seriatim_engine::drive::ConfigChoice;
 use seriatim_journal::NewSignal;
 use seriatim_journal::RunInfo;
 use seriatim_journal::SignalKind;
@@ -24,6 +25,13 @@ pub(crate) struct Resume {
     run: String,
     #[command(flatten)]
     asking: Asking,
+}
+
+impl Resume {
+    /// Continues a run without prepared answers.
+    pub(crate) fn of(run: &str, config: Option<ConfigChoice>) -> Resume {
+        Resume { run: run.to_owned(), asking: Asking { config, ..Asking::default() } }
+    }
 }
 
 pub(crate) fn run(context: &Context, command: &Resume) -> Result<Exit> {

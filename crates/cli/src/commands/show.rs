@@ -61,7 +61,7 @@ pub(crate) fn run(context: &Context, command: &Show) -> Result<Exit> {
     tell(context, &info, &tip, &history);
     if context.ui.verbose {
         let recorded = history.config.as_ref().map(|pinned| &pinned.config);
-        let workers = recorded.map(|config| workers::find(config, &[], &workspace.root, store.door()));
+        let workers = recorded.map(|config| workers::find(config, None, &workspace.root, store.door()));
         render::configuration::tell_recorded(&context.ui, &history, &workers.unwrap_or_default());
         render::attempts::tell(&context.ui, &drive::attempts(&store, &info)?);
     }

@@ -95,6 +95,8 @@ impl View {
             Left::Undecided(matter) => {
                 view.message = render::configuration::message(&view.info.name, &matter);
                 view.differences = matter.differences;
+                // What was answered already waits for nobody but this decision.
+                view.open.retain(|(row, _)| row.answered.is_none());
                 view.exit = Exit::Waiting;
             }
             Left::Halted(halt) => {
@@ -208,10 +210,11 @@ impl View {
             ui.tell(tone(Tone::Faint, format!("  ... and {} more files", self.files.len() - FILES_SHOWN)));
         }
         let name = &self.info.name;
-        if !self.info.status.is_finished() {
-            ui.tell(format!("Continue with:  seriatim resume {name}"));
-        } else {
-            ui.tell(tone(Tone::Faint, format!("More with:  seriatim show {name}")));
+        match (self.info.status.is_finished(), self.differences.is_empty()) {
+            (true, _) => ui.tell(tone(Tone::Faint, format!("More with:  seriatim show {name}"))),
+            (false, true) => ui.tell(format!("Continue with:  seriatim resume {name}")),
+            // The message names the two ways to continue.
+            (false, false) => {}
         }
         self.exit
     }

@@ -50,8 +50,7 @@ fn a_difference_parks_the_run_and_names_both_ways_on() {
     insta::assert_snapshot!(resume(&env, &[]).snapshot(), @r"
     --- stdout
 
-    running: Nothing was done: the configuration differs from the recorded one in 2 points. To go on, keep the recorded one with `seriatim resume RUN --config old`, or use the new one with `seriatim resume RUN --config new`.
-    Continue with:  seriatim resume RUN
+    waiting: Nothing was done: the configuration differs from the recorded one in 2 points. To go on, keep the recorded one with `seriatim resume RUN --config old`, or use the new one with `seriatim resume RUN --config new`.
     --- stderr
     The configuration differs from the one that run RUN recorded:
       agent default: command was `sh agent.sh`, is now `sh other.sh`
@@ -81,6 +80,24 @@ fn the_recorded_configuration_can_be_kept() {
 }
 
 #[test]
+fn the_same_difference_is_decided_once_and_another_one_again() {
+    let env = Env::new();
+    env.bakery(&["P:Decide on the flour", "Knead the dough", "P:Decide on the crust", "Bake the bread"]);
+    env.agent_sh("finish kneaded");
+    env.run(&["run", "process", "instance.yaml", "--no-input"]).exits(3);
+    env.run(&["answer", "q1", "approve"]).exits(0);
+    let config = env.read("seriatim.toml");
+    env.file("seriatim.toml", config.replace("5m", "7m"));
+    resume(&env, &["--config", "old"]).exits(3).says("Decide on the crust");
+    env.run(&["answer", "q2", "approve"]).exits(0);
+    env.file("seriatim.toml", config.replace("5m", "8m"));
+    resume(&env, &[]).exits(3).says("agent default: timeout was 5 min, is now 8 min");
+    env.file("seriatim.toml", config.replace("5m", "7m"));
+    resume(&env, &[]).exits(0).says_nothing_of("differs");
+    assert_eq!(decisions(&env).len(), 1);
+}
+
+#[test]
 fn the_new_configuration_holds_from_the_decision_on_and_the_record_verifies() {
     let env = edited();
     resume(&env, &["--config", "new"]).exits(0);
@@ -102,6 +119,17 @@ fn running_the_same_work_again_compares_too() {
 }
 
 #[test]
+fn answering_and_going_on_at_once_compares_too() {
+    let env = Env::new();
+    env.bakery(&["P:Decide on the crust", "Bake the bread"]).agent_sh("finish baked");
+    env.run(&["run", "process", "instance.yaml", "--no-input"]).exits(3);
+    env.file("seriatim.toml", env.read("seriatim.toml").replace("agent.sh", "other.sh"));
+    env.run(&["answer", "q1", "approve", "--config", "old"]).exits(2).says("--resume");
+    env.run(&["answer", "q1", "approve", "--resume"]).exits(3).says("--config new");
+    resume(&env, &["--config", "old"]).exits(0);
+}
+
+#[test]
 fn an_agent_that_is_gone_from_the_file_still_works_for_the_run() {
     let env = waiting();
     env.file("seriatim.toml", "");
@@ -113,10 +141,13 @@ fn an_agent_that_is_gone_from_the_file_still_works_for_the_run() {
 #[test]
 fn a_file_that_cannot_be_read_any_more_does_not_matter_to_the_recorded_configuration() {
     let env = waiting();
+    let run = env.newest();
     env.file("seriatim.toml", "[agents.default\n");
-    resume(&env, &[]).exits(2).says("--config old` goes on with the recorded configuration");
-    resume(&env, &["--config", "new"]).exits(2);
-    resume(&env, &["--config", "old"]).exits(0).says("seriatim.toml: was usable, is now not:");
+    let broken = env.run(&["resume", &run, "--no-input"]).exits(2);
+    broken.says("--config old` goes on with the recorded configuration");
+    env.run(&["resume", &run, "--no-input", "--config", "new"]).exits(2);
+    let kept = env.run(&["resume", &run, "--no-input", "--config", "old"]).exits(0);
+    kept.says("seriatim.toml: was usable, is now not: seriatim.toml has 1 error(s)");
     env.file("seriatim.toml", "");
     assert_eq!(decisions(&env)[0]["choice"], "old");
     env.run(&["verify"]).exits(0);

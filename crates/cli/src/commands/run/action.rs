@@ -61,7 +61,7 @@ pub(super) fn run(context: &Context, command: &Action) -> Result<Exit> {
         subject: format!("agents/actions#{intent}"),
         input: super::input(&start)?,
         // Which roles it takes is found out when the action is resolved.
-        calls: vec![],
+        calls: None,
     };
     let view = super::carry_out(context, &mut session, begin, answers, &command.asking)?;
     let exit = view.show(&context.ui, &session.workspace);

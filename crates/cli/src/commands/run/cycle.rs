@@ -54,7 +54,7 @@ pub(super) fn run(context: &Context, command: &Cycle) -> Result<Exit> {
         title: command.goal.clone().unwrap_or_else(|| "A cycle".to_owned()),
         subject: DOCUMENT.to_owned(),
         input: super::input(&start)?,
-        calls: ROLES.map(|role| vec![role.to_owned()]).to_vec(),
+        calls: Some(ROLES.map(|role| vec![role.to_owned()]).to_vec()),
     };
     let view = super::carry_out(context, &mut session, begin, answers, &command.asking)?;
     let exit = view.show(&context.ui, &session.workspace);

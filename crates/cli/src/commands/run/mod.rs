@@ -83,8 +83,12 @@ fn carry_out(
     asking: &Asking,
 ) -> Result<View> {
     let mut face = session.face(&context.ui, answers, asking.no_input).compares(asking.config);
-    let workers =
-        workers::find(&session.workspace.config, &begin.calls, &session.workspace.root, session.store.door());
+    let workers = workers::find(
+        &session.workspace.config,
+        begin.calls.as_deref(),
+        &session.workspace.root,
+        session.store.door(),
+    );
     let lease = match session.begin(begin) {
         Ok(lease) => {
             workers::tell(&context.ui, &workers);

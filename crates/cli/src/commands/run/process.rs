@@ -147,7 +147,7 @@ struct Prepared {
     title: String,
     created: bool,
     /// The roles that agents have in its steps.
-    calls: Vec<Vec<String>>,
+    calls: Option<Vec<Vec<String>>>,
 }
 
 fn existing_instance(context: &Context, session: &Session, given: &Given) -> Result<Prepared> {
@@ -194,7 +194,7 @@ fn create_instance(
         let how = Write::DURABLE.expecting(Expect::Absent);
         match session.files().write(&session.workspace.root.join(&path), text.as_bytes(), how) {
             Ok(_) => {
-                let calls = processes::roles_of(&definition);
+                let calls = Some(processes::roles_of(&definition));
                 return Ok(Prepared { path, title, created: true, calls });
             }
             Err(FileError::Changed { .. }) => at = at.plus_ms(1000),

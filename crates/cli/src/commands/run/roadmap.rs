@@ -73,7 +73,7 @@ pub(super) fn run(context: &Context, command: &Roadmap) -> Result<Exit> {
         title: format!("roadmap of {project}"),
         subject: roadmaps::subject(&project, None),
         input: super::input(&start)?,
-        calls,
+        calls: Some(calls),
     };
     let view = super::carry_out(context, &mut session, begin, answers, &command.asking)?;
     let exit = view.show(&context.ui, &session.workspace);

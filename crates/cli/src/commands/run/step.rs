@@ -67,7 +67,7 @@ pub(super) fn run(context: &Context, command: &Step) -> Result<Exit> {
         title: format!("@{} {project} {step}: {name}", invocation.agent),
         subject: roadmaps::subject(&project, Some(&step)),
         input: super::input(&start)?,
-        calls: vec![vec![invocation.agent.clone()]],
+        calls: Some(vec![vec![invocation.agent.clone()]]),
     };
     let view = super::carry_out(context, &mut session, begin, answers, &command.asking)?;
     let exit = view.show(&context.ui, &session.workspace);
