@@ -84,6 +84,9 @@ impl From<DriveError> for CommandError {
             DriveError::Journal(error) => error.into(),
             DriveError::UnknownFlow { .. } => CommandError::not_good(error.to_string())
                 .hint("use the version of seriatim that started it, or a newer one"),
+            DriveError::Unwritable(_) | DriveError::Unrecordable(_) => {
+                CommandError::not_good(error.to_string())
+            }
             DriveError::Unreadable { .. } => {
                 CommandError::not_good(error.to_string()).hint("`seriatim verify` tells more")
             }

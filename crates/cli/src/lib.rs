@@ -19,6 +19,7 @@ mod session;
 mod steps;
 mod templates;
 mod ui;
+mod workers;
 mod workspace;
 
 use std::process::ExitCode;

@@ -3,10 +3,8 @@
 use std::collections::BTreeMap;
 use std::io::IsTerminal;
 use std::io::Write;
-use std::sync::Arc;
 use std::time::Instant;
 
-use seriatim_core::config::Config;
 use seriatim_core::time::span_in_words;
 use seriatim_engine::job::Address;
 use seriatim_engine::job::Job;
@@ -25,7 +23,6 @@ struct Work {
 
 /// What is under way, shown on one line that is drawn over and over.
 pub(crate) struct Progress {
-    config: Arc<Config>,
     work: BTreeMap<Address, Work>,
     live: bool,
     drawn: bool,
@@ -33,15 +30,15 @@ pub(crate) struct Progress {
 }
 
 impl Progress {
-    pub(crate) fn new(config: Arc<Config>, silent: bool) -> Progress {
+    pub(crate) fn new(silent: bool) -> Progress {
         let live = !silent && std::io::stderr().is_terminal();
-        Progress { config, work: BTreeMap::new(), live, drawn: false, silent }
+        Progress { work: BTreeMap::new(), live, drawn: false, silent }
     }
 
     pub(crate) fn began(&mut self, job: &Job) {
         let (title, at_most_ms) = match &job.request {
             Request::Agent(work) => {
-                let agent = self.config.agent(&work.agents);
+                let agent = job.config.config.agent(&work.agents);
                 (work.title.clone(), agent.map(|(_, a)| a.timeout_ms))
             }
             Request::Exec(command) => (command.argv.join(" "), command.timeout_ms),

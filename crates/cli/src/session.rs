@@ -5,12 +5,16 @@ use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering;
 
 use serde_json::Value;
+use seriatim_core::choices::Choices;
 use seriatim_core::config::Config;
 use seriatim_core::hash::Hash;
 use seriatim_core::time::Utc;
+use seriatim_engine::agents::pin;
+use seriatim_engine::drive::ConfigChoice;
 use seriatim_engine::drive::Driver;
 use seriatim_engine::drive::Outcome;
 use seriatim_engine::drive::Start;
+use seriatim_engine::drive::Undecided;
 use seriatim_engine::hands::clock::Clock;
 use seriatim_engine::hands::clock::SystemClock;
 use seriatim_engine::hands::disk::Disk;
@@ -19,6 +23,7 @@ use seriatim_engine::hands::paths;
 use seriatim_engine::hands::runner::Supervised;
 use seriatim_engine::job::Address;
 use seriatim_engine::job::Job;
+use seriatim_engine::listen::ConfigAnswer;
 use seriatim_engine::listen::Listener;
 use seriatim_engine::listen::Posed;
 use seriatim_engine::listen::Said;
@@ -46,6 +51,7 @@ use crate::error::CommandError;
 use crate::error::Result;
 use crate::progress::Progress;
 use crate::prompt;
+use crate::render;
 use crate::ui::Ui;
 use crate::workspace::Workspace;
 
@@ -75,6 +81,8 @@ pub(crate) struct Begin {
     pub(crate) title: String,
     pub(crate) subject: String,
     pub(crate) input: Value,
+    /// The names by which agents will be looked up; absent where they are not known beforehand.
+    pub(crate) calls: Option<Vec<Vec<String>>>,
 }
 
 /// Why a run could not be begun.
@@ -112,6 +120,11 @@ impl Session {
         Session::open_at(context, Workspace::open(context)?)
     }
 
+    /// Opens a session for a run that may keep its recorded configuration, whatever the file says by now.
+    pub(crate) fn open_with(context: &Context, choice: Option<ConfigChoice>) -> Result<Session> {
+        Session::open_at(context, Workspace::open_for(context, choice)?)
+    }
+
     /// Opens a session with a workspace whose configuration was read already.
     pub(crate) fn open_at(context: &Context, workspace: Workspace) -> Result<Session> {
         let store = workspace.store()?;
@@ -142,8 +155,17 @@ impl Session {
         let flow = self.registry.dialect(begin.flow).and_then(|dialect| dialect.flow.as_ref());
         let flow = flow.ok_or_else(|| CommandError::usage(format!("there is no flow `{}`", begin.flow)))?;
         let at = self.now();
-        let start = Start { flow: flow.name.into(), flow_version: flow.version, input: begin.input };
-        let body = serde_json::to_vec(&start).unwrap_or_default();
+        let pinned =
+            pin::pin(flow, &self.config, self.hands.files.as_ref(), &self.hands.workspace, self.store.door())
+                .map_err(|error| CommandError::usage(error.to_string()))?;
+        let start = Start {
+            flow: flow.name.into(),
+            flow_version: flow.version,
+            input: begin.input,
+            config: Some(pinned),
+        };
+        let body = serde_json::to_vec(&start)
+            .map_err(|error| CommandError::not_good(format!("the run cannot be recorded: {error}")))?;
         let new = NewRun {
             name: run_name(at),
             flow: flow.name.into(),
@@ -193,6 +215,9 @@ impl Session {
             self.hands.workspace.clone(),
         )
         .speaking(self.registry);
+        if let Some(why) = &self.workspace.unreadable {
+            driver.set_unreadable(why.clone());
+        }
         driver.take_up(lease, &info)?;
         let outcome = driver.drive()?.into_iter().next();
         face.progress.clear();
@@ -215,11 +240,12 @@ impl Session {
 
     pub(crate) fn face(&self, ui: &Ui, answers: Answers, no_input: bool) -> Face {
         Face {
-            progress: Progress::new(self.config.clone(), ui.quiet || ui.json),
+            progress: Progress::new(ui.quiet || ui.json),
             answers,
             interactive: !no_input && ui.interactive(),
             wrong_answer: None,
             from_list: false,
+            configuring: Configuring::Ignored,
             ui: *ui,
         }
     }
@@ -267,7 +293,50 @@ pub(crate) struct Face {
     wrong_answer: Option<String>,
     /// The last answer came from the list.
     from_list: bool,
+    /// What is done about a configuration that differs from the recorded one.
+    configuring: Configuring,
     ui: Ui,
+}
+
+/// What is done about a configuration that differs from the recorded one.
+enum Configuring {
+    /// Nothing is compared: the run only ends.
+    Ignored,
+    /// It was decided beforehand.
+    Decided(ConfigChoice),
+    /// A person decides, where one is there.
+    Asked,
+}
+
+impl Face {
+    /// Compares the configuration of the moment with the recorded one; `choice` decides beforehand.
+    pub(crate) fn compares(mut self, choice: Option<ConfigChoice>) -> Face {
+        self.configuring = choice.map_or(Configuring::Asked, Configuring::Decided);
+        self
+    }
+
+    /// The choice between two configurations, where it can be made and a person or an option makes it.
+    fn choose(&self, run_name: &str, matter: &Undecided) -> Option<ConfigChoice> {
+        let choice = match self.configuring {
+            Configuring::Ignored => return None,
+            Configuring::Decided(choice) => choice,
+            Configuring::Asked if !self.interactive => return None,
+            Configuring::Asked => {
+                let question = render::configuration::question(run_name, matter);
+                let posed =
+                    Posed { id: String::new(), run_name: run_name.to_owned(), key: String::new(), question };
+                ConfigChoice::of(&prompt::ask(&posed, &mut || false)?.choice)?
+            }
+        };
+        match (choice, &matter.only_new) {
+            (ConfigChoice::Old, Some(why)) => {
+                self.ui.warn(format!("the recorded configuration cannot be kept: {why}"));
+                None
+            }
+            (ConfigChoice::New, _) if matter.only_old => None,
+            (ConfigChoice::Old | ConfigChoice::New, _) => Some(choice),
+        }
+    }
 }
 
 impl Listener for Face {
@@ -297,6 +366,18 @@ impl Listener for Face {
                 Some(format!("the answer prepared for \"{}\" cannot be taken: {why}", posed.question.header));
         } else {
             self.ui.warn(why);
+        }
+    }
+
+    fn decide(&mut self, run_name: &str, matter: &Undecided) -> ConfigAnswer {
+        if matches!(self.configuring, Configuring::Ignored) {
+            return ConfigAnswer::Ignored;
+        }
+        self.progress.clear();
+        render::configuration::tell(&self.ui, run_name, &matter.differences);
+        match self.choose(run_name, matter) {
+            Some(choice) => ConfigAnswer::Decided { choice, by: whoami() },
+            None => ConfigAnswer::Later,
         }
     }
 

@@ -8,6 +8,7 @@ use seriatim_core::finding::Severity;
 use seriatim_core::redact::BadPattern;
 use seriatim_core::redact::Redactor;
 use seriatim_core::redact::names_a_secret;
+use seriatim_engine::drive::ConfigChoice;
 use seriatim_journal::Store;
 
 use crate::args::Context;
@@ -25,6 +26,8 @@ pub(crate) const STATE: &str = ".seriatim";
 pub(crate) struct Workspace {
     pub(crate) root: PathBuf,
     pub(crate) config: Config,
+    /// Why the configuration file cannot be used, where that does not matter.
+    pub(crate) unreadable: Option<String>,
 }
 
 impl Workspace {
@@ -50,6 +53,20 @@ impl Workspace {
         Ok(found.unwrap_or(&start).to_owned())
     }
 
+    /// Opens it for a run that may keep its recorded configuration: then a file that cannot be used is only told.
+    pub(crate) fn open_for(context: &Context, choice: Option<ConfigChoice>) -> Result<Workspace> {
+        let error = match (Workspace::open(context), choice) {
+            (Err(error), Some(ConfigChoice::Old)) => error,
+            (opened, _) => return opened,
+        };
+        let root = Workspace::find(context.workspace.as_deref())?;
+        context.ui.warn(format!(
+            "{}; the recorded configuration is used, and redaction knows the usual secrets only",
+            error.message
+        ));
+        Ok(Workspace { root, config: Config::default(), unreadable: Some(error.message) })
+    }
+
     /// Opens it: configuration errors are shown with their place and end the command.
     pub(crate) fn open(context: &Context) -> Result<Workspace> {
         Workspace::open_at(context, Workspace::find(context.workspace.as_deref())?)
@@ -62,7 +79,7 @@ impl Workspace {
         let text = match std::fs::read_to_string(&path) {
             Ok(text) => text,
             Err(e) if e.kind() == std::io::ErrorKind::NotFound => {
-                return Ok(Workspace { root, config: Config::default() });
+                return Ok(Workspace { root, config: Config::default(), unreadable: None });
             }
             Err(e) => return Err(CommandError::usage(format!("{} cannot be read: {e}", path.display()))),
         };
@@ -75,7 +92,7 @@ impl Workspace {
         if errors > 0 {
             return Err(CommandError::usage(format!("{CONFIG} has {errors} error(s)")));
         }
-        Ok(Workspace { root, config })
+        Ok(Workspace { root, config, unreadable: None })
     }
 
     /// The folder of runtime state.

@@ -157,7 +157,7 @@ fn text_findings(
     match kind {
         Some(Kind::Config) => {
             let tables: Vec<&str> = around.tables.iter().map(String::as_str).collect();
-            moved(config::check(source.text, &tables), source.skipped)
+            moved(config::check_with(source.text, &tables), source.skipped)
         }
         Some(Kind::Cycle) => moved(document::check(source.text), source.skipped),
         Some(Kind::AuditLog) => moved(roadmap::audit::check(source.text), source.skipped),

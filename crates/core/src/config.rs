@@ -5,6 +5,7 @@
 //! would quietly go to the default agent.
 
 mod entries;
+mod pinned;
 mod reader;
 #[cfg(test)]
 mod tests;
@@ -17,6 +18,9 @@ use toml::de::DeTable;
 
 use crate::finding::Finding;
 
+pub use pinned::Difference;
+pub use pinned::PinnedConfig;
+pub use pinned::PinnedScript;
 use reader::Reader;
 
 /// How long an agent may work when the configuration does not say.
@@ -40,6 +44,7 @@ pub enum Kind {
 
 /// What one attempt may consume.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Budget {
     pub usd: Option<f64>,
     pub tokens: Option<u64>,
@@ -56,10 +61,14 @@ pub struct Agent {
     pub has_timeout: bool,
     pub grace_ms: u64,
     /// The names of the environment variables that are passed on; everything else is withheld.
+    #[serde(default)]
     pub env: Vec<String>,
+    #[serde(default)]
     pub model: Option<String>,
     /// The agent that is meant by "a different agent".
+    #[serde(default)]
     pub fallback: Option<String>,
+    #[serde(default)]
     pub budget: Budget,
 }
 
@@ -93,6 +102,16 @@ pub enum Comparator {
 }
 
 impl Comparator {
+    /// Returns the sign that the configuration uses.
+    pub fn sign(self) -> &'static str {
+        match self {
+            Comparator::AtLeast => ">=",
+            Comparator::MoreThan => ">",
+            Comparator::AtMost => "<=",
+            Comparator::LessThan => "<",
+        }
+    }
+
     /// Whether `value` is good enough.
     pub fn holds(self, value: f64, threshold: f64) -> bool {
         match self {
@@ -106,6 +125,7 @@ impl Comparator {
 
 /// One table of `[gates]`: a check that the engine runs itself.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Gate {
     pub command: Vec<String>,
     /// A smaller run, for when the whole one crashed instead of failing; `{files}` stands for the changed files.
@@ -126,6 +146,7 @@ pub struct Gate {
 
 /// `[process]`: what process runs need beyond their documents.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Process {
     /// The file with the project's principles.
     pub principles: Option<String>,
@@ -143,6 +164,7 @@ impl Default for Process {
 
 /// The configuration of a workspace. The default is that of a workspace without a file.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Config {
     pub agents: BTreeMap<String, Agent>,
     pub gates: BTreeMap<String, Gate>,
@@ -160,6 +182,7 @@ pub struct Config {
 
 /// `[guard]`: what the guard of live sessions needs beyond its documents.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Guard {
     /// The file with the project's own list of phases.
     pub phases: Option<String>,
@@ -171,6 +194,7 @@ pub struct Guard {
 
 /// `[roadmap]`: what the steps of roadmaps need beyond their documents.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Roadmap {
     /// Whether an agent is called once for the whole step instead of once for each phase.
     pub whole_steps: bool,
@@ -204,6 +228,7 @@ impl Default for Roadmap {
 
 /// `[actions]`: what actions need beyond their documents.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Actions {
     /// By the ending of a file, the command that checks its syntax; `{file}` stands for it.
     pub syntax: BTreeMap<String, Vec<String>>,
@@ -215,6 +240,7 @@ pub struct Actions {
 
 /// `[cycle]`: what cycles need beyond their documents.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Cycle {
     /// The command that is run for every alert; the alert's name and a sentence are its last two arguments.
     pub alert: Vec<String>,
@@ -255,7 +281,12 @@ impl Config {
 }
 
 /// Everything that is wrong with `text` as a configuration.
-pub fn check(text: &str, tables: &[&str]) -> Vec<Finding> {
+pub fn check(text: &str) -> Vec<Finding> {
+    check_with(text, &[])
+}
+
+/// The same, where dialects know further tables.
+pub fn check_with(text: &str, tables: &[&str]) -> Vec<Finding> {
     Config::read_with(text, tables).1
 }
 

@@ -114,6 +114,8 @@ impl FailureCause {
         matches!(code, 126 | 127).then_some(FailureCause::NoProgram)
     }
 }
+/// How many lines of output say why an attempt failed.
+pub const REASON_LINES: usize = 5;
 
 /// A classified failure.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
@@ -170,6 +172,35 @@ impl Failure {
         }
     }
 
+    /// Returns the last lines that the attempt printed, at most [`REASON_LINES`] of them, without blank ones.
+    pub fn last_lines(&self) -> Vec<&str> {
+        let mut lines: Vec<&str> =
+            self.output.lines().rev().map(str::trim_end).filter(|line| !line.is_empty()).collect();
+        lines.truncate(REASON_LINES);
+        lines.reverse();
+        lines
+    }
+
+    /// Returns the message and the last lines of the output in one line.
+    pub fn in_one_line(&self) -> String {
+        let last = self.last_lines().into_iter().map(str::trim).collect::<Vec<_>>().join(" / ");
+        if last.is_empty() {
+            self.message.clone()
+        } else {
+            format!("{}; it last printed: {last}", self.message)
+        }
+    }
+
+    /// Returns what people are told beside the message: the last lines of the output. Empty where nothing was printed.
+    pub fn reason(&self) -> String {
+        let last = self.last_lines();
+        if last.is_empty() {
+            return String::new();
+        }
+        let lines: Vec<String> = last.into_iter().map(|line| format!("  {line}")).collect();
+        format!("The last lines of its output:\n{}", lines.join("\n"))
+    }
+
     /// What the engine does about it before it asks a person.
     pub fn policy(&self) -> Policy {
         if self.interrupted { Policy::Again } else { self.class.policy() }
@@ -186,6 +217,22 @@ pub fn backoff_ms(attempt: u32) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_reason_of_a_failure_is_in_the_last_lines_that_say_something() {
+        let failure = Failure {
+            output: "one\ntwo\n\nthree\nfour\nfive\nsix  \n\n".to_owned(),
+            ..Failure::new(Class::Crash, "it ended with exit code 7")
+        };
+        assert_eq!(failure.last_lines(), ["two", "three", "four", "five", "six"]);
+        assert_eq!(failure.reason(), "The last lines of its output:\n  two\n  three\n  four\n  five\n  six");
+        assert_eq!(
+            failure.in_one_line(),
+            "it ended with exit code 7; it last printed: two / three / four / five / six"
+        );
+        let silent = Failure::new(Class::Crash, "it is gone");
+        assert_eq!((silent.reason(), silent.in_one_line()), (String::new(), "it is gone".to_owned()));
+    }
 
     #[test]
     fn e_60_backoff_is_one_two_four() {

@@ -1,5 +1,8 @@
 //! A job: one request of one run, handed to the hands after it is in the journal.
 
+use std::sync::Arc;
+
+use seriatim_core::config::PinnedConfig;
 use seriatim_core::report::Brief;
 use seriatim_core::time::Utc;
 use seriatim_flows::Request;
@@ -34,6 +37,8 @@ pub struct Job {
     pub address: Address,
     /// The run's public id.
     pub run_name: String,
+    /// The configuration of the run.
+    pub config: Arc<PinnedConfig>,
     pub request: Request,
     /// When the request was journalled.
     pub at: Utc,

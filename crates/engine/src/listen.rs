@@ -3,6 +3,8 @@
 use seriatim_core::projection::Fact;
 use seriatim_core::question::Question;
 
+use crate::drive::ConfigChoice;
+use crate::drive::Undecided;
 use crate::job::Address;
 use crate::job::Job;
 
@@ -24,6 +26,19 @@ pub struct Said {
     pub by: String,
 }
 
+/// What is said about a configuration that differs from the one that a run recorded.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ConfigAnswer {
+    /// Nobody compares: the run keeps its own.
+    Ignored,
+    Decided {
+        choice: ConfigChoice,
+        by: String,
+    },
+    /// Nobody decides now: the run stays as it is.
+    Later,
+}
+
 /// All methods have a quiet default.
 pub trait Listener {
     /// Somebody may answer in place: ask before parking.
@@ -40,6 +55,12 @@ pub trait Listener {
     /// Why what was said cannot be taken; it will be asked again.
     fn refused(&mut self, posed: &Posed, why: &str) {
         let _ = (posed, why);
+    }
+
+    /// The configuration of the moment differs from the one that the run recorded.
+    fn decide(&mut self, run_name: &str, matter: &Undecided) -> ConfigAnswer {
+        let _ = (run_name, matter);
+        ConfigAnswer::Ignored
     }
 
     fn began(&mut self, job: &Job) {

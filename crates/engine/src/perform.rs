@@ -23,6 +23,7 @@ use seriatim_flows::request::WriteFile;
 
 use crate::agents;
 use crate::agents::command::found_from;
+use crate::agents::command::printed;
 use crate::condition;
 use crate::copies;
 use crate::hands::clock::Clock;
@@ -254,13 +255,19 @@ fn exec(hands: &Hands, job: &Job, command: &Command, watch: &dyn Watch) -> Resul
         How::Signaled(_) | How::Stopped => None,
         How::Deadline => {
             let what = format!("`{}` did not finish in time", command.argv.join(" "));
-            return Err(Failure { output: ended.tail, ..Failure::new(Class::AgentDeadline, what) });
+            watch.printed(&printed(hands, &ended));
+            return Err(Failure {
+                output: ended.last_words().to_owned(),
+                ..Failure::new(Class::AgentDeadline, what)
+            });
         }
     };
     let output = Hash::of_parts(&[ended.stdout.as_bytes(), ended.stderr.as_bytes()]);
+    let file = printed(hands, &ended).file;
     Ok(Ran {
         code,
         cut: ended.cut(),
+        file,
         stdout: ended.stdout,
         stderr: ended.stderr,
         output: Some(output),

@@ -13,6 +13,7 @@ use seriatim_core::redact::Redactor;
 use seriatim_core::time::Utc;
 use seriatim_flows::Request;
 
+use crate::hands::process::Printed;
 use crate::hands::process::Stop;
 use crate::hands::process::Stream;
 use crate::hands::process::Watch;
@@ -30,6 +31,8 @@ pub enum Event {
     Finished { address: Address, result: Result<Vec<u8>, Stuck> },
     /// A job printed a line.
     Line { address: Address, line: String },
+    /// A job ended, and this is what it printed.
+    Printed { address: Address, printed: Printed },
     /// Somebody wants the engine to stop.
     Interrupt,
 }
@@ -76,6 +79,11 @@ impl Watch for JobWatch {
 
     fn clean<'t>(&self, text: &'t str) -> Cow<'t, str> {
         self.redactor.clean(text)
+    }
+
+    fn printed(&self, printed: &Printed) {
+        let printed = printed.clone();
+        let _ = self.sender.send(Event::Printed { address: self.address.clone(), printed });
     }
 
     fn stop(&self) -> Option<&Stop> {

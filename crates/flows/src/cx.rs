@@ -50,6 +50,7 @@ use crate::request::WriteFile;
 use crate::run::Halt;
 use crate::run::Met;
 use crate::run::Shared;
+use crate::run::Switched;
 use crate::run::lock;
 use seriatim_core::hash::Hash;
 
@@ -69,6 +70,13 @@ impl Cx {
 
     pub(crate) fn key(&self) -> String {
         format!("{}/{}", self.path, self.next.fetch_add(1, Relaxed))
+    }
+
+    /// Returns the configuration that a person put in place of the one of the start, if one did before the next call.
+    /// To be used for that call: the replay then meets the same request under the same configuration.
+    pub fn configuration(&self) -> Option<Switched> {
+        let next = format!("{}/{}", self.path, self.next.load(Relaxed));
+        lock(&self.hub).switched(&next)
     }
 
     /// A fact is synchronous: it needs no outcome and is committed with the turn.

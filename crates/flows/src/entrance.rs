@@ -159,6 +159,9 @@ pub struct Prepared {
     /// What the work is about: two runs of one dialect with the same subject are never unfinished at once.
     pub subject: String,
     pub input: Value,
+    /// The names by which an agent is looked up for each piece of work, most specific first; nothing where that is only
+    /// found out while the run goes on.
+    pub calls: Option<Vec<Vec<String>>>,
     /// Said before the work begins.
     pub before: Vec<String>,
     /// Said when the command lets go of the run.
@@ -173,7 +176,14 @@ impl Prepared {
     ) -> Result<Prepared, NoStart> {
         let input = serde_json::to_value(start)
             .map_err(|error| NoStart::usage(format!("the start of the run cannot be recorded: {error}")))?;
-        Ok(Prepared { title: title.into(), subject: subject.into(), input, before: vec![], after: vec![] })
+        Ok(Prepared {
+            title: title.into(),
+            subject: subject.into(),
+            input,
+            calls: None,
+            before: vec![],
+            after: vec![],
+        })
     }
 }
 

@@ -27,4 +27,6 @@ pub use run::Halt;
 pub use run::Known;
 pub use run::Past;
 pub use run::Run;
+pub use run::Switch;
+pub use run::Switched;
 pub use run::Turn;

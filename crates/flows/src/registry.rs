@@ -7,6 +7,7 @@ use std::pin::Pin;
 use serde::Deserialize;
 use serde::Serialize;
 use serde_json::Value;
+use seriatim_core::config::Config;
 use seriatim_core::documents::CONFIGURATION;
 use seriatim_core::documents::DocumentKind;
 use seriatim_core::documents::Look;
@@ -83,6 +84,8 @@ pub struct Flow {
     pub cancelled: fn(Cx, Value) -> Body,
     /// Its files.
     pub projector: fn(&Value) -> Box<dyn Projector>,
+    /// The part of the configuration that a run depends on: recorded at its start, compared when it is continued.
+    pub pins: fn(&Config) -> Config,
 }
 
 /// A way of working, whole.

@@ -5,6 +5,7 @@ use serde::Serialize;
 use serde_json::Value;
 use serde_json::json;
 
+use seriatim_core::config::Config;
 use seriatim_core::question::Choice;
 use seriatim_core::question::Question;
 use seriatim_core::sentence::SharedFact;
@@ -39,6 +40,7 @@ pub static DIALECT: Dialect = Dialect {
         start: |cx, input| Box::pin(rehearsal(cx, input)),
         cancelled: nothing_left,
         projector: no_files,
+        pins: |_| Config::default(),
     }),
     entrances: &[],
     documents: &[],

@@ -195,6 +195,9 @@ pub struct Ran {
     pub duration_ms: u64,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub cut: bool,
+    /// The file with the output that did not fit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub file: Option<String>,
 }
 
 impl Ran {

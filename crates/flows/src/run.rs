@@ -12,6 +12,7 @@ use std::task::Context;
 use std::task::Poll;
 use std::task::Waker;
 
+use seriatim_core::config::Config;
 use seriatim_core::hash::Hash;
 
 use crate::Cx;
@@ -61,8 +62,26 @@ pub enum Known {
 #[derive(Clone, Debug, Default)]
 pub struct Past(pub BTreeMap<String, (Hash, Known)>);
 
+/// A configuration that a person put in place of the one before it, and the calls that were made by then.
+#[derive(Clone, Debug)]
+pub struct Switch {
+    pub config: Arc<Config>,
+    /// Keys of all requests and facts that were journalled before.
+    pub before: BTreeSet<String>,
+}
+
+/// The configuration that took the place of the recorded one.
+#[derive(Clone, Debug)]
+pub struct Switched {
+    /// How many took its place so far, this one included.
+    pub number: u32,
+    pub config: Arc<Config>,
+}
+
 #[derive(Default)]
 pub(crate) struct Hub {
+    /// Changes of the configuration, in order.
+    switches: Vec<Switch>,
     /// What the journal knows and the flow has not reached yet.
     past: BTreeMap<String, (Hash, Known)>,
     /// New since the last turn.
@@ -87,6 +106,15 @@ pub(crate) enum Met {
 }
 
 impl Hub {
+    /// The configuration under which the call at `key` is made, where it is not the one of the start: a call that the
+    /// journal knows is made again under the configuration of its time.
+    pub(crate) fn switched(&self, key: &str) -> Option<Switched> {
+        let holds = |switch: &Switch| !switch.before.contains(key);
+        let index = self.switches.iter().rposition(holds)?;
+        let number = u32::try_from(index + 1).unwrap_or(u32::MAX);
+        self.switches.get(index).map(|switch| Switched { number, config: switch.config.clone() })
+    }
+
     pub(crate) fn halt(&mut self, halt: Halt) {
         self.halt.get_or_insert(halt);
     }
@@ -178,6 +206,13 @@ impl<T> Run<T> {
         let hub = Arc::new(Mutex::new(Hub { past: past.0, ..Hub::default() }));
         let flow = Box::pin(flow(Cx::at(&hub, scope.to_owned())));
         Run { hub, flow }
+    }
+
+    /// Says which configurations took the place of the recorded one. To be called before the first turn.
+    #[must_use]
+    pub fn with_switches(self, switches: Vec<Switch>) -> Run<T> {
+        lock(&self.hub).switches = switches;
+        self
     }
 
     /// Puts the outcome of an open call in. It is seen at the next turn.

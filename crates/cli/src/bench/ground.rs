@@ -70,7 +70,7 @@ impl Ground {
         let flow = rehearsal()?;
         let at = self.clock.now();
         let input = serde_json::to_value(plan).unwrap_or_default();
-        let start = Start { flow: flow.name.into(), flow_version: flow.version, input };
+        let start = Start { flow: flow.name.into(), flow_version: flow.version, input, config: None };
         let body = serde_json::to_vec(&start).unwrap_or_default();
         let new = (0..count).map(|_| {
             self.begun += 1;
@@ -131,7 +131,7 @@ impl Ground {
                 Left::Ended(_) => driven.ended += 1,
                 Left::Parked => driven.parked += 1,
                 Left::Interrupted => return Err(CommandError::not_good("interrupted")),
-                Left::Stuck(_) | Left::Halted(_) | Left::Fenced(_) => {
+                Left::Stuck(_) | Left::Halted(_) | Left::Fenced(_) | Left::Undecided(_) => {
                     return Err(CommandError::not_good(format!("run {} could not go on", outcome.name)));
                 }
             }

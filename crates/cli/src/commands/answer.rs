@@ -3,6 +3,7 @@
 use serde_json::json;
 use seriatim_core::question::Answer as Given;
 use seriatim_core::question::Question;
+use seriatim_engine::drive::ConfigChoice;
 use seriatim_engine::guard;
 use seriatim_engine::guard::Guard;
 use seriatim_engine::guard::Project;
@@ -15,6 +16,8 @@ use seriatim_journal::Signalled;
 use seriatim_journal::Target;
 
 use crate::args::Context;
+use crate::commands::resume;
+use crate::commands::run::config_choice;
 use crate::error::CommandError;
 use crate::error::Result;
 use crate::exit::Exit;
@@ -37,10 +40,16 @@ pub(crate) struct Answer {
     /// Who answers; by default the user of this machine
     #[arg(long, value_name = "NAME")]
     by: Option<String>,
+    /// Continue the run at once
+    #[arg(long)]
+    resume: bool,
+    /// With --resume: continue with the recorded configuration (old) or with that of the file (new), where they differ
+    #[arg(long, value_name = "old|new", value_parser = config_choice, requires = "resume")]
+    config: Option<ConfigChoice>,
 }
 
 pub(crate) fn run(context: &Context, command: &Answer) -> Result<Exit> {
-    let workspace = Workspace::open(context)?;
+    let workspace = Workspace::open_for(context, command.config)?;
     let mut store = workspace.store()?;
     let open = match store.call(&command.question)? {
         Call::Open(open) => open,
@@ -86,10 +95,14 @@ pub(crate) fn run(context: &Context, command: &Answer) -> Result<Exit> {
                 .hint("`seriatim inbox` lists what is open"));
         }
     }
+    context.ui.say(format!("Recorded: {}.", choice.label));
+    if command.resume {
+        let _ = store.close();
+        return resume::run(context, &resume::Resume::of(&open.run_name, command.config));
+    }
     context.ui.document(&json!({
         "question": open.id, "run": open.run_name, "choice": given.choice, "text": given.text, "by": given.by,
     }));
-    context.ui.say(format!("Recorded: {}.", choice.label));
     if let Ok(info) = store.run(open.run)
         && info.holder.is_none()
     {

@@ -27,7 +27,7 @@ pub(crate) struct Hook {
     client: Option<Client>,
 }
 
-/// Never reached: `main` answers hooks before anything else is set up. It is here for the help.
+/// Answers a hook whose arguments [`fast`] leaves to the parser, such as `seriatim -q hook`.
 pub(crate) fn run(_context: &Context, command: &Hook) -> Result<Exit> {
     let code = answer(command.client);
     Ok(if code == 0 { Exit::Good } else { Exit::Usage })

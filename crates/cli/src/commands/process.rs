@@ -103,7 +103,7 @@ struct Row<'a> {
 
 /// Definitions are found whatever the configuration says, also where it cannot be read.
 fn definitions(root: &Path) -> Vec<FoundDefinition> {
-    let workspace = Workspace { root: root.to_owned(), config: Config::default() };
+    let workspace = Workspace { root: root.to_owned(), config: Config::default(), unreadable: None };
     find_definitions(&OnDisk { workspace: &workspace })
 }
 

@@ -92,7 +92,8 @@ pub(crate) fn run(context: &Context, command: &Report) -> Result<Exit> {
     let mut session = Session::open(context)?;
     let info = session.store.run(row.run)?;
     let lease = session.acquire(&info)?;
-    let mut face = session.face(&context.ui, answers, command.asking.no_input);
+    let face = session.face(&context.ui, answers, command.asking.no_input);
+    let mut face = face.compares(command.asking.config);
     let outcome = session.drive(lease, &mut face)?;
     let view = View::after(context.registry, &session.store, outcome)?;
     let exit = tell(context, &view, taken, &session.workspace);

@@ -1,5 +1,6 @@
 //! `seriatim resume`
 
+use seriatim_engine::drive::ConfigChoice;
 use seriatim_journal::NewSignal;
 use seriatim_journal::RunInfo;
 use seriatim_journal::SignalKind;
@@ -26,9 +27,21 @@ pub(crate) struct Resume {
     asking: Asking,
 }
 
+impl Resume {
+    /// Continues a run without prepared answers.
+    pub(crate) fn of(run: &str, config: Option<ConfigChoice>) -> Resume {
+        Resume { run: run.to_owned(), asking: Asking { config, ..Asking::default() } }
+    }
+}
+
 pub(crate) fn run(context: &Context, command: &Resume) -> Result<Exit> {
     let answers = command.asking.answers()?;
-    let mut session = Session::open(context)?;
+    let mut session = Session::open_with(context, command.asking.config).map_err(|error| {
+        error.hint(format!(
+            "`seriatim resume {} --config old` goes on with the recorded configuration",
+            command.run
+        ))
+    })?;
     let info = session.store.find(&command.run)?;
     if info.status.is_finished() {
         return over(context, session, &info);
@@ -45,7 +58,8 @@ pub(crate) fn run(context: &Context, command: &Resume) -> Result<Exit> {
         };
         session.store.signal(&signal)?;
     }
-    let mut face = session.face(&context.ui, answers, command.asking.no_input);
+    let face = session.face(&context.ui, answers, command.asking.no_input);
+    let mut face = face.compares(command.asking.config);
     let outcome = session.drive(lease, &mut face)?;
     let exit = View::after(context.registry, &session.store, outcome)?.show(&context.ui, &session.workspace);
     session.close();

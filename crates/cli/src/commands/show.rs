@@ -3,6 +3,8 @@
 use serde_json::Map;
 use serde_json::Value;
 use serde_json::json;
+use seriatim_engine::drive;
+use seriatim_engine::drive::History;
 use seriatim_engine::drive::Story;
 use seriatim_journal::RunInfo;
 use seriatim_journal::Store;
@@ -19,6 +21,7 @@ use crate::render::run::is_work;
 use crate::render::table::cut;
 use crate::ui::Tone;
 use crate::ui::tone;
+use crate::workers;
 use crate::workspace::Workspace;
 
 /// Show a run: its steps, attempts, evidence and decisions
@@ -44,17 +47,27 @@ pub(crate) fn run(context: &Context, command: &Show) -> Result<Exit> {
         return super::summary::run(context, &workspace);
     }
     let story = Story::read(&store, &info)?;
+    let history = History::read(&store, &info)?;
     let shown = dialect_view(context.registry, &info, &story);
     let work = render::work::sections(&story);
     let fields = render::work::fields(&story);
     let tip = store.tip(info.id)?;
     let view = View::from_parts(&store, info.clone(), story, &shown)?;
     if context.ui.json {
-        context.ui.document(&document(&view, &tip, [fields, shown.fields]));
+        let mut document = document(&view, &tip, [fields, shown.fields]);
+        document["configuration"] = render::configuration::document(&history);
+        document["attempts"] = render::attempts::document(&drive::attempts(&store, &info)?);
+        context.ui.document(&document);
         return Ok(Exit::Good);
     }
     heading(context, &info, &tip);
     shown.sections.iter().chain(&work).for_each(|section| render::view::say(&context.ui, section));
+    if context.ui.verbose {
+        let recorded = history.config.as_ref().map(|pinned| &pinned.config);
+        let workers = recorded.map(|config| workers::find(config, None, &workspace.root, store.door()));
+        render::configuration::tell_recorded(&context.ui, &history, &workers.unwrap_or_default());
+        render::attempts::tell(&context.ui, &drive::attempts(&store, &info)?);
+    }
     context.ui.say("");
     view.show(&context.ui, &workspace);
     Ok(Exit::Good)

@@ -1,5 +1,7 @@
 //! How things look: findings with a picture of the place, questions, runs.
 
+pub(crate) mod attempts;
+pub(crate) mod configuration;
 pub(crate) mod findings;
 pub(crate) mod process;
 pub(crate) mod question;

@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 use serde_json::json;
+use seriatim_core::config::Difference;
 use seriatim_core::finding::has_errors;
 use seriatim_core::question::Question;
 use seriatim_core::view::RunView;
@@ -22,6 +23,7 @@ use crate::render;
 use crate::ui::Tone;
 use crate::ui::Ui;
 use crate::ui::tone;
+use crate::workers::Worker;
 use crate::workspace::Workspace;
 
 /// How many files people are shown by name.
@@ -38,6 +40,10 @@ pub(crate) struct View {
     /// What a person should hear of.
     pub(crate) alerts: Vec<String>,
     pub(crate) exit: Exit,
+    /// Who does the work, where the run began here.
+    pub(crate) workers: Option<Vec<Worker>>,
+    /// In what the configuration differs from the recorded one, where nobody has decided.
+    pub(crate) differences: Vec<Difference>,
 }
 
 /// What the dialect of a run shows of it; nothing for a dialect that this program does not have.
@@ -75,6 +81,13 @@ impl View {
                 view.message = format!("The work had to stop: {why}. Nothing that was recorded is lost.");
                 view.exit = Exit::NotGood;
             }
+            Left::Undecided(matter) => {
+                view.message = render::configuration::message(&view.info.name, &matter);
+                view.differences = matter.differences;
+                // What was answered already waits for nobody but this decision.
+                view.open.retain(|(row, _)| row.answered.is_none());
+                view.exit = Exit::Waiting;
+            }
             Left::Halted(halt) => {
                 view.message = format!("The work cannot be continued by this program: {halt}");
                 view.exit = Exit::NotGood;
@@ -106,6 +119,8 @@ impl View {
             files: vec![],
             alerts: shown.alerts.clone(),
             exit: Exit::Waiting,
+            workers: None,
+            differences: vec![],
             info,
         };
         if let Some((_, ended)) = story.ended {
@@ -136,7 +151,7 @@ impl View {
             .iter()
             .flat_map(|f| f.findings.iter().map(|one| render::findings::Plain::of(one, Some(&f.path))))
             .collect();
-        json!({
+        let mut document = json!({
             "run": self.info.name,
             "flow": self.info.flow,
             "status": self.info.status.as_str(),
@@ -148,7 +163,14 @@ impl View {
             "findings": findings,
             "files": self.files,
             "alerts": self.alerts,
-        })
+        });
+        if let Some(workers) = &self.workers {
+            document["workers"] = json!(workers);
+        }
+        if !self.differences.is_empty() {
+            document["configuration"] = json!({"differences": self.differences});
+        }
+        document
     }
 
     /// The same for people.
@@ -186,10 +208,11 @@ impl View {
             ui.tell(tone(Tone::Faint, format!("  ... and {} more files", self.files.len() - FILES_SHOWN)));
         }
         let name = &self.info.name;
-        if !self.info.status.is_finished() {
-            ui.tell(format!("Continue with:  seriatim resume {name}"));
-        } else {
-            ui.tell(tone(Tone::Faint, format!("More with:  seriatim show {name}")));
+        match (self.info.status.is_finished(), self.differences.is_empty()) {
+            (true, _) => ui.tell(tone(Tone::Faint, format!("More with:  seriatim show {name}"))),
+            (false, true) => ui.tell(format!("Continue with:  seriatim resume {name}")),
+            // The message names the two ways to continue.
+            (false, false) => {}
         }
         self.exit
     }

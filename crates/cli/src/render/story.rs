@@ -23,7 +23,7 @@ const QUESTION_CHARS: usize = 160;
 /// How much of a detail stands beside its sentence.
 const DETAIL_CHARS: usize = 110;
 /// The fact that flows record for a failed attempt; the journal itself tells the same with more about it.
-const ATTEMPT_FAILED: &str = "attempt_failed";
+pub(crate) const ATTEMPT_FAILED: &str = "attempt_failed";
 
 /// Returns an event as a sentence; nothing for what only machines need.
 pub(crate) fn sentence(dialect: Option<&Dialect>, event: &StoryEvent, verbose: bool) -> Option<Sentence> {
@@ -139,6 +139,13 @@ fn reported(work: &AgentWork, began: Utc, at: Utc, report: &Report) -> Sentence 
 fn failed(work: &AgentWork, began: Utc, at: Utc, failure: &Failure) -> Sentence {
     let span = span_in_words(at.since_ms(began));
     let message = failure.message.trim().trim_end_matches('.');
-    let last = failure.output.trim_end().lines().next_back().unwrap_or_default();
-    Sentence::bad(format!("{} failed{} after {span}: {message}.", named(work), again(work))).detail(last)
+    Sentence::bad(format!("{} failed{} after {span}: {message}.", named(work), again(work)))
+}
+
+/// Returns the lines that belong below an event: the last words of an agent that failed.
+pub(crate) fn below(event: &StoryEvent) -> Vec<String> {
+    match &event.what {
+        Happening::Failed { failure, .. } => failure.last_lines().into_iter().map(str::to_owned).collect(),
+        _ => vec![],
+    }
 }

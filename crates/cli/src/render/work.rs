@@ -5,12 +5,13 @@ use serde_json::Value;
 use serde_json::json;
 use seriatim_core::sentence::Mood;
 use seriatim_core::time::span_in_words;
-use seriatim_core::view::Block;
 use seriatim_core::view::Section;
 use seriatim_engine::drive::AgentWork;
 use seriatim_engine::drive::Happening;
 use seriatim_engine::drive::Story;
 use seriatim_flows::request::Ran;
+
+use super::story::ATTEMPT_FAILED;
 
 /// Returns the sections that every run has, those without content left out.
 pub(crate) fn sections(story: &Story) -> Vec<Section> {
@@ -26,9 +27,8 @@ fn attempts(story: &Story) -> Section {
                 (work, *began, status_word(report.status), report.summary.clone())
             }
             Happening::Failed { work, began, failure } => {
-                let last = failure.output.trim_end().lines().next_back().unwrap_or_default();
-                let words = if last.is_empty() { String::new() } else { format!(" - {last}") };
-                (work, *began, "failed", format!("{}{words}", failure.message))
+                let last: String = failure.last_lines().iter().map(|line| format!(" | {line}")).collect();
+                (work, *began, "failed", format!("{}{last}", failure.message))
             }
             _ => return None,
         };
@@ -68,16 +68,6 @@ fn commands(story: &Story) -> Section {
             Err(failure) => (Mood::Bad, failure.message.clone()),
         };
         section.toned(mood, &command.join(" "), format!("{how}, {span}"));
-        if let Ok(ran) = result.as_ref() {
-            let text = format!("{}{}", ran.stdout, ran.stderr);
-            section.blocks.push(Block::Output {
-                title: String::new(),
-                command: String::new(),
-                exit: ran.code,
-                text,
-                brief: false,
-            });
-        }
     }
     section
 }
@@ -94,42 +84,27 @@ fn answers(story: &Story) -> Section {
     section
 }
 
-/// Returns the same for machines.
+/// Returns what machines read beside the attempts themselves.
 pub(crate) fn fields(story: &Story) -> Map<String, Value> {
-    let (mut attempts, mut failed, mut commands, mut answers) = (vec![], vec![], vec![], vec![]);
+    let (mut failed, mut answers) = (vec![], vec![]);
     for event in &story.events {
-        let at = event.at.to_string();
         match &event.what {
-            Happening::Reported { work, began, report } => attempts.push(json!({
-                "step": work.step, "role": work.role, "phase": work.phase, "title": work.title,
-                "attempt": work.attempt, "began": began.to_string(), "ended": at, "result": report.status,
-                "summary": report.summary, "outputs": report.outputs, "usage": report.usage,
-            })),
-            Happening::Failed { work, began, failure } => attempts.push(json!({
-                "step": work.step, "role": work.role, "phase": work.phase, "title": work.title,
-                "attempt": work.attempt, "began": began.to_string(), "ended": at, "result": "failed",
-                "failure": failure,
-            })),
-            Happening::Ran { command, began, result } => commands.push(json!({
-                "command": command, "began": began.to_string(), "ended": at, "result": result,
-            })),
             Happening::Answered { question, answer } => answers.push(json!({
-                "header": question.header, "choice": answer.choice, "text": answer.text, "by": answer.by, "at": at,
+                "header": question.header, "choice": answer.choice, "text": answer.text, "by": answer.by,
+                "at": event.at.to_string(),
             })),
-            Happening::Fact(fact) if fact["fact"] == "attempt_failed" => failed.push(fact.clone()),
+            Happening::Fact(fact) if fact["fact"] == ATTEMPT_FAILED => failed.push(fact.clone()),
             Happening::Fact(_)
             | Happening::Called(_)
+            | Happening::Reported { .. }
+            | Happening::Failed { .. }
+            | Happening::Ran { .. }
             | Happening::Asked(_)
             | Happening::Suspended { .. }
             | Happening::Resumed(_)
             | Happening::Cancelled { .. } => {}
         }
     }
-    let parts = [
-        ("attempts", json!(attempts)),
-        ("failed_attempts", json!(failed)),
-        ("commands", json!(commands)),
-        ("answers", json!(answers)),
-    ];
+    let parts = [("failed_attempts", json!(failed)), ("answers", json!(answers))];
     parts.map(|(key, value)| (key.to_owned(), value)).into_iter().collect()
 }

@@ -117,6 +117,10 @@ fn every_command_explains_itself() {
           --answers <FILE>
               Answer from a YAML list, first match wins
 
+          --config <old|new>
+              Continue with the recorded configuration (old) or with that of the file (new), where they
+              differ
+
           --json
               Print one JSON document on stdout, and nothing else there
 

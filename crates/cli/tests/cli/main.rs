@@ -87,8 +87,12 @@ mod guard_stops;
 #[cfg(test)]
 mod guard_summary;
 #[cfg(test)]
+mod kept_output;
+#[cfg(test)]
 #[path = "../shared/phases.rs"]
 mod phases;
+#[cfg(test)]
+mod pinned_config;
 #[cfg(test)]
 mod process;
 #[cfg(test)]

@@ -114,7 +114,7 @@ fn a_crash_is_asked_about_with_the_last_words_of_the_agent() {
 fn an_agent_killed_by_a_signal_is_a_crash() {
     let env = Env::new();
     env.bakery(&["Knead the dough"]).agent_sh("finish kneaded; kill -9 $$");
-    env.run(&["run", "process", "instance.yaml", "--no-input"]).exits(3).says("it was ended by signal 9");
+    env.run(&["run", "process", "instance.yaml", "--no-input"]).exits(3).says("it was killed from outside");
 }
 
 #[test]

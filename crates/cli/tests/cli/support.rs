@@ -228,6 +228,7 @@ impl Env {
             (r"\b[0-9a-f]{64}\b".to_owned(), "HASH"),
             (r"\bprocess \d+".to_owned(), "process PID"),
             (format!("on {} since", quoted(host.trim())), "on HOST since"),
+            (r"\((/[^()\s]+)+/sh\)".to_owned(), "(PROGRAM)"),
             (r"\(\d+ (ms|s)\)".to_owned(), "(SPAN)"),
             (r"waiting for \d+ (ms|s)".to_owned(), "waiting for SPAN"),
             (r"after \d+ (ms|s)\b".to_owned(), "after SPAN"),

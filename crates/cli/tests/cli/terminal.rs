@@ -58,6 +58,19 @@ fn a_mistyped_answer_is_asked_again_and_an_empty_one_decides_later() {
 }
 
 #[test]
+fn a_configuration_that_differs_is_asked_about_in_place() {
+    let env = decide();
+    env.run(&["run", "process", "instance.yaml", "--no-input"]).exits(3);
+    env.run(&["answer", "q1", "approve"]).exits(0);
+    env.file("seriatim.toml", env.read("seriatim.toml").replace("agent.sh", "other.sh"));
+    let resume = format!("resume {}", env.newest());
+    let Some(output) = on_terminal(&env, &resume, "\n") else { return };
+    output.exits(3).says("Which configuration shall run").says("--config old");
+    let Some(output) = on_terminal(&env, &resume, "1\n") else { return };
+    output.exits(0).says("command was `sh agent.sh`, is now `sh other.sh`");
+}
+
+#[test]
 fn with_no_input_nothing_is_asked_even_on_a_terminal() {
     let env = decide();
     let Some(output) = on_terminal(&env, "run process instance.yaml --no-input", "1\n\n") else { return };

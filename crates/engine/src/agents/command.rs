@@ -28,6 +28,7 @@ use crate::hands::process::DEFAULT_ENVIRONMENT;
 use crate::hands::process::Ended;
 use crate::hands::process::How;
 use crate::hands::process::Input;
+use crate::hands::process::Printed;
 use crate::hands::process::Spawn;
 use crate::hands::process::SpawnError;
 use crate::hands::process::Watch;
@@ -38,9 +39,6 @@ use crate::perform::Stuck;
 use crate::perform::file_failure;
 use crate::perform::lift;
 use crate::perform::remove_all;
-
-/// How much of the output goes along with a failure or a report.
-const TAIL_BYTES_MAX: usize = 4096;
 
 struct Desk {
     folder: PathBuf,
@@ -80,6 +78,10 @@ pub(super) fn attempt(
             spawn.env.push(("SERIATIM_TEST_MODE".to_owned(), "1".to_owned()));
         }
         let ended = hands.processes.run(&spawn, watch).map_err(|e| not_started(&e))?;
+        let printed = printed(hands, &ended);
+        if !printed.is_empty() {
+            watch.printed(&printed);
+        }
         let mut report = judge_attempt(hands, assignment, agent, &desk, &ended)?;
         tell_forbidden(&mut report, &assignment.forbidden, &ended);
         if !assignment.rehearsal {
@@ -193,13 +195,13 @@ fn judge_attempt(
 ) -> Result<Report, Failure> {
     let fail = |class: Class, message: String| Failure {
         kept: kept(hands, ended),
-        output: tail(&ended.tail),
+        output: ended.last_words().to_owned(),
         ..Failure::new(class, message)
     };
     let crash = |message: String| {
         let known = exit_code(ended.how).and_then(FailureCause::of_exit_code);
         fail(Class::Crash, message)
-            .because(known.or_else(|| claimed(Class::Crash, false, "", &tail(&ended.tail))))
+            .because(known.or_else(|| claimed(Class::Crash, false, "", ended.last_words())))
     };
     match ended.how {
         How::Deadline => {
@@ -212,11 +214,10 @@ fn judge_attempt(
         How::Stopped => return Err(fail(Class::Cancelled, "it was stopped from outside".to_owned())),
         How::Exited(_) | How::Signaled(_) => {}
     }
-    let crashed = match ended.how {
-        How::Exited(0) => None,
-        How::Exited(code) => Some(format!("it ended with exit code {code} and no usable report")),
-        How::Signaled(signal) => Some(format!("it was ended by signal {signal}")),
-        How::Deadline | How::Stopped => None,
+    let crashed = match (ended.how, ended.how.in_words()) {
+        (How::Exited(_), Some(words)) => Some(format!("it {words} and no usable report")),
+        (_, Some(words)) => Some(format!("it {words}")),
+        (_, None) => None,
     };
     let bytes = match hands.files.read(&desk.report, REPORT_BYTES_MAX as u64) {
         Ok(found) => found.bytes,
@@ -236,7 +237,7 @@ fn judge_attempt(
     match (report::read(&bytes, &demand(assignment)), crashed) {
         // A crash is a crash, unless the agent itself says how it failed.
         (Ok(report), Some(message)) if report.status != Status::Failed => Err(crash(message)),
-        (Ok(report), _) => judge(report, &tail(&ended.tail)).map_err(|f| Failure {
+        (Ok(report), _) => judge(report, ended.last_words()).map_err(|f| Failure {
             unclassed: f.unclassed,
             cause: f.cause,
             ..fail(f.class, f.message)
@@ -257,26 +258,29 @@ fn exit_code(how: How) -> Option<i32> {
     }
 }
 
+/// What a process printed, as it is kept.
+pub(crate) fn printed(hands: &Hands, ended: &Ended) -> Printed {
+    let shown = |path: &PathBuf| {
+        let inside = hands.workspace.relative(path);
+        inside.unwrap_or_else(|| path.display().to_string())
+    };
+    Printed {
+        stdout: ended.stdout.clone(),
+        stderr: ended.stderr.clone(),
+        file: ended.overflow.as_ref().map(shown),
+        dropped_bytes: ended.dropped_bytes,
+    }
+}
+
 /// What there is to look at after a failure, for people.
 fn kept(hands: &Hands, ended: &Ended) -> Vec<String> {
     let mut kept = Vec::new();
-    if let Some(path) = &ended.overflow {
-        kept.push(format!(
-            "its long output is in {}",
-            hands.workspace.relative(path).unwrap_or_else(|| path.display().to_string())
-        ));
+    if let Some(file) = printed(hands, ended).file {
+        kept.push(format!("its long output is in {file}"));
     }
     if !ended.killed.is_empty() {
         let names: Vec<_> = ended.killed.iter().map(|l| l.command.as_str()).collect();
         kept.push(format!("processes that had to be ended: {}", names.join(", ")));
     }
     kept
-}
-
-fn tail(text: &str) -> String {
-    let mut from = text.len().saturating_sub(TAIL_BYTES_MAX);
-    while !text.is_char_boundary(from) {
-        from += 1;
-    }
-    text[from..].to_owned()
 }

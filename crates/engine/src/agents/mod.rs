@@ -1,6 +1,7 @@
 //! Agents: judgement from outside, through one protocol.
 
 pub(crate) mod command;
+pub mod pin;
 mod rehearsal;
 mod scripted;
 
@@ -47,21 +48,26 @@ pub(crate) fn attempt(
     assignment: &Assignment,
     watch: &dyn Watch,
 ) -> Result<Result<Report, Failure>, Stuck> {
-    let Some((_, agent)) = hands.config.agent(&assignment.agents) else {
+    let Some((name, agent)) = job.config.config.agent(&assignment.agents) else {
         return Ok(Err(nobody(assignment)));
     };
     match &agent.kind {
         Kind::Command { argv } => command::attempt(hands, job, assignment, agent, argv, watch),
-        Kind::Scripted { script } => scripted::attempt(hands, job, assignment, script),
+        Kind::Scripted { script } => {
+            scripted::attempt(hands, job, assignment, &scripted::Script::of(&job.config, name, script))
+        }
         Kind::Human => Ok(Err(Failure::new(Class::Contract, "a person's work is waited for, not performed"))),
     }
 }
 
 /// The files of the workspace that the engine itself writes in the agent's place.
 pub(crate) fn writes(hands: &Hands, job: &Job, assignment: &Assignment) -> Vec<PathBuf> {
-    match hands.config.agent(&assignment.agents).map(|(_, agent)| &agent.kind) {
-        Some(Kind::Scripted { script }) => scripted::writes(hands, job, assignment, script),
-        _ => vec![],
+    let Some((name, agent)) = job.config.config.agent(&assignment.agents) else { return vec![] };
+    match &agent.kind {
+        Kind::Scripted { script } => {
+            scripted::writes(hands, job, assignment, &scripted::Script::of(&job.config, name, script))
+        }
+        Kind::Command { .. } | Kind::Human => vec![],
     }
 }
 

@@ -4,6 +4,8 @@ use std::path::Path;
 use std::path::PathBuf;
 
 use serde_json::Value;
+use seriatim_core::config::PinnedConfig;
+use seriatim_core::config::PinnedScript;
 use seriatim_core::doc;
 use seriatim_core::doc::Node;
 use seriatim_core::failure::Class;
@@ -23,7 +25,35 @@ use crate::perform::Stuck;
 use crate::perform::file_failure;
 use crate::perform::lift;
 
-const SCRIPT_BYTES_MAX: u64 = 16 << 20;
+/// A script that is longer than this is not read.
+pub(super) const SCRIPT_BYTES_MAX: u64 = 16 << 20;
+
+/// The script of an agent: the recorded content, or the file where that is not recorded.
+pub(super) struct Script<'s> {
+    path: &'s str,
+    pinned: Option<&'s PinnedScript>,
+}
+
+impl<'s> Script<'s> {
+    pub(super) fn of(config: &'s PinnedConfig, agent: &str, path: &'s str) -> Script<'s> {
+        Script { path, pinned: config.scripts.get(agent) }
+    }
+
+    fn read(&self, hands: &Hands) -> Result<Vec<u8>, Failure> {
+        if let Some(text) = self.pinned.and_then(|pinned| pinned.text.as_ref()) {
+            return Ok(text.clone().into_bytes());
+        }
+        let path = hands.workspace.resolve(self.path).map_err(|e| file_failure(&e))?;
+        let found = hands.files.read(&path, SCRIPT_BYTES_MAX).map_err(|e| file_failure(&e))?;
+        match self.pinned.and_then(|pinned| pinned.hash) {
+            Some(hash) if hash != found.hash => {
+                let what = format!("the script {} changed since the run recorded it", self.path);
+                Err(Failure::new(Class::Contract, what))
+            }
+            _ => Ok(found.bytes),
+        }
+    }
+}
 
 /// One line of the script.
 struct Line {
@@ -64,7 +94,7 @@ pub(super) fn attempt(
     hands: &Hands,
     job: &Job,
     assignment: &Assignment,
-    script: &str,
+    script: &Script<'_>,
 ) -> Result<Result<Report, Failure>, Stuck> {
     let line = match find(hands, job, assignment, script) {
         Ok(line) => line,
@@ -81,17 +111,17 @@ pub(super) fn attempt(
 }
 
 /// The files that an attempt writes.
-pub(super) fn writes(hands: &Hands, job: &Job, assignment: &Assignment, script: &str) -> Vec<PathBuf> {
+pub(super) fn writes(hands: &Hands, job: &Job, assignment: &Assignment, script: &Script<'_>) -> Vec<PathBuf> {
     let line = find(hands, job, assignment, script);
     let at = Path::new(&assignment.cwd);
     line.map(|line| line.write.into_iter().map(|(path, _)| at.join(path)).collect()).unwrap_or_default()
 }
 
 /// The line that this attempt is played from.
-fn find(hands: &Hands, job: &Job, assignment: &Assignment, script: &str) -> Result<Line, Failure> {
-    let path = hands.workspace.resolve(script).map_err(|e| file_failure(&e))?;
-    let found = hands.files.read(&path, SCRIPT_BYTES_MAX).map_err(|e| file_failure(&e))?;
-    let document = doc::read(&found.bytes, &doc::Limits::default()).map_err(|findings| {
+fn find(hands: &Hands, job: &Job, assignment: &Assignment, script: &Script<'_>) -> Result<Line, Failure> {
+    let bytes = script.read(hands)?;
+    let script = script.path;
+    let document = doc::read(&bytes, &doc::Limits::default()).map_err(|findings| {
         let first =
             findings.first().map(|f| format!("line {}: {}", f.place.line, f.message)).unwrap_or_default();
         Failure::new(Class::Contract, format!("the script {script} cannot be read: {first}"))

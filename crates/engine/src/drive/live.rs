@@ -1,8 +1,10 @@
 //! One run under way: its coroutine, its open calls, and one step after the other.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use serde_json::Value;
+use seriatim_core::config::PinnedConfig;
 use seriatim_core::failure::Failure;
 use seriatim_core::hash::Hash;
 use seriatim_core::projection::Fact;
@@ -62,6 +64,8 @@ pub(super) enum Where {
 pub(super) struct Live {
     pub(super) lease: Lease,
     pub(super) name: String,
+    /// The configuration that the run recorded, or that a person put in its place.
+    pub(super) config: Arc<PinnedConfig>,
     pub(super) run: Run<Ended>,
     pub(super) projector: Box<dyn Projector>,
     /// Entries that wait for the next commit: outcomes that have come, and marks of the engine.
@@ -109,6 +113,7 @@ impl Live {
         Job {
             address: self.address(key),
             run_name: self.name.clone(),
+            config: self.config.clone(),
             request: opened.request.clone(),
             at: opened.at,
             earlier: self

@@ -110,7 +110,8 @@ impl Driver<'_> {
         history.cancelled = true;
         let stopped = Failure::new(Class::Cancelled, "it was stopped because the work was cancelled");
         live.cut_off_agents(&self.door, &stopped, now);
-        live.entries.push(note(&self.door, load::EPILOGUE, now, &CancelNote { cancelled_by: by, at: now }));
+        let cancelled = CancelNote { cancelled_by: by, at: now };
+        live.entries.push(note(&self.door, load::EPILOGUE, now, &cancelled)?);
         let parked = live.open.iter().filter(|(_, o)| o.place == Where::Parked).map(|(key, _)| key.clone());
         live.close.extend(parked);
         live.open.clear();
@@ -143,7 +144,7 @@ impl Driver<'_> {
         let rows = self.store.open_calls(&OpenFilter { run: Some(run), ..OpenFilter::default() })?;
         let posed = rows.into_iter().filter_map(|row| {
             let opened = live.open.get(&row.key)?;
-            let question = question_of(self.config.as_ref(), &opened.request)?;
+            let question = question_of(&live.config.config, &opened.request)?;
             Some(Posed { id: row.id, run_name: live.name.clone(), key: row.key, question })
         });
         Ok(posed.collect())

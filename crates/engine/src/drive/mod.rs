@@ -5,10 +5,12 @@
 //!
 //! Architecture invariant: nothing outside can see the effect of a request before the request is durable.
 
+mod configuration;
 mod images;
 mod live;
 mod load;
 mod mail;
+mod printed;
 mod story;
 
 use std::collections::BTreeMap;
@@ -43,6 +45,10 @@ use crate::listen::Listener;
 use crate::schedule::Event;
 use crate::schedule::Schedule;
 
+use configuration::Compared;
+pub use configuration::ConfigChoice;
+pub use configuration::ConfigDecision;
+pub use configuration::Undecided;
 pub use images::Disk;
 pub use images::images_of;
 use live::Live;
@@ -52,6 +58,9 @@ use live::Where;
 pub use load::History;
 pub use load::Start;
 pub use load::replay;
+pub use printed::KeptAttempt;
+pub use printed::Worker;
+pub use printed::attempts;
 pub use story::AgentWork;
 pub use story::Happening;
 pub use story::Story;
@@ -65,6 +74,10 @@ const BREATH_MS: u64 = 150;
 pub enum Error {
     #[error(transparent)]
     Journal(#[from] seriatim_journal::Error),
+    #[error("an entry of the journal cannot be written: {0}")]
+    Unwritable(#[from] serde_json::Error),
+    #[error(transparent)]
+    Unrecordable(#[from] agents::pin::Unrecordable),
     #[error("run {run} cannot be continued: entry {seq} cannot be read: {what}")]
     Unreadable { run: String, seq: u64, what: String },
     #[error("run {run} is pinned to version {version} of `{flow}`, which this program does not have")]
@@ -82,6 +95,8 @@ pub enum Left {
     Interrupted,
     /// The outside refuses to work (a full disk); the run can be continued once that is mended.
     Stuck(String),
+    /// The configuration differs from the recorded one, and nobody has decided which one holds.
+    Undecided(Undecided),
     /// The flow and its journal disagree.
     Halted(Halt),
     /// Another process has taken the run over.
@@ -104,7 +119,10 @@ pub struct Driver<'a> {
     schedule: &'a mut dyn Schedule,
     listener: &'a mut dyn Listener,
     disk: Disk,
+    /// The configuration of the moment. Runs use the one that they recorded.
     config: Arc<Config>,
+    /// Why the configuration of the moment cannot be used, where it cannot.
+    unreadable: Option<String>,
     door: Door,
     live: BTreeMap<RunRef, Live>,
     left: Vec<Outcome>,
@@ -135,6 +153,7 @@ impl<'a> Driver<'a> {
             listener,
             disk,
             config,
+            unreadable: None,
             door,
             live: BTreeMap::new(),
             left: vec![],
@@ -153,12 +172,26 @@ impl<'a> Driver<'a> {
         self
     }
 
+    /// Says that the configuration of the moment cannot be used, and why.
+    pub fn set_unreadable(&mut self, why: String) {
+        self.unreadable = Some(why);
+    }
+
     /// Takes up a run that this process has the lease of.
     pub fn take_up(&mut self, lease: Lease, info: &RunInfo) -> Result<(), Error> {
-        let config = self.config.clone();
-        let is_human = |request: &Request| human(&config, request);
-        let mut taken =
-            load::take_up(self.store, lease.clone(), info, self.registry, self.schedule, &is_human)?;
+        let mut history = History::read(self.store, info)?;
+        let (flow, input) = history.flow(self.registry, info)?;
+        let config = match self.compare(&lease, info, flow, &mut history)? {
+            Compared::Holds(config) => config,
+            Compared::Undecided(matter) => {
+                self.store.commit(&[Append { release: true, ..Append::to(&lease) }])?;
+                let left = Left::Undecided(matter);
+                self.left.push(Outcome { run: info.id, name: info.name.clone(), left, files: vec![] });
+                return Ok(());
+            }
+        };
+        let begun = load::Begun { lease: lease.clone(), history, flow, input, config };
+        let mut taken = load::take_up(self.store, info, begun, self.schedule)?;
         // What the projector has to say so far is what the files are mended to.
         taken.live.projector.changed();
         let ended = taken.live.ended.take();
@@ -257,8 +290,9 @@ impl<'a> Driver<'a> {
 
     fn step(&mut self, run: RunRef, now: Utc) -> Result<Option<(Append, Step)>, NoStep> {
         let Some(live) = self.live.get_mut(&run) else { return Ok(None) };
-        let (config, schedule) = (&self.config, &mut *self.schedule);
-        let is_human = |request: &Request| human(config, request);
+        let schedule = &mut *self.schedule;
+        let config = live.config.clone();
+        let is_human = |request: &Request| human(&config.config, request);
         let mut inline = |job: &crate::job::Job| schedule.inline(job);
         live.step(&self.door, now, self.listener.attended(), &is_human, &mut inline).map(Some)
     }
@@ -331,6 +365,7 @@ impl<'a> Driver<'a> {
                 self.interrupted = true;
             }
             Event::Line { address, line } => self.listener.line(&address, &line),
+            Event::Printed { address, printed } => self.keep_printed(&address, &printed),
             Event::Finished { address, result } => {
                 self.listener.finished(&address);
                 let now = self.schedule.now();
@@ -453,19 +488,19 @@ impl<'a> Driver<'a> {
 }
 
 /// The question that a piece of work becomes when its agent is a person.
-fn human(config: &Config, request: &Request) -> Option<Question> {
+pub(super) fn human(config: &Config, request: &Request) -> Option<Question> {
     let Request::Agent(work) = request else { return None };
     let taken = work.attach || work.by_hand || agents::is_human(config.agent(&work.agents));
     taken.then(|| agents::as_question(work))
 }
 
 /// A mark of the engine's own.
-pub(crate) fn note(door: &Door, key: &str, at: Utc, body: &impl serde::Serialize) -> NewEntry {
-    NewEntry {
-        kind: Kind::Note,
-        key: key.to_owned(),
-        request: Hash::ZERO,
-        at,
-        body: door.clean(serde_json::to_vec(body).unwrap_or_default()),
-    }
+pub(crate) fn note(
+    door: &Door,
+    key: &str,
+    at: Utc,
+    body: &impl serde::Serialize,
+) -> Result<NewEntry, serde_json::Error> {
+    let body = door.clean(serde_json::to_vec(body)?);
+    Ok(NewEntry { kind: Kind::Note, key: key.to_owned(), request: Hash::ZERO, at, body })
 }

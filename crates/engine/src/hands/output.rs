@@ -35,6 +35,7 @@ pub(super) struct Collected {
     pub stdout: String,
     pub stderr: String,
     pub tail: String,
+    pub stderr_tail: String,
     pub overflow: Option<PathBuf>,
     pub dropped_bytes: u64,
 }
@@ -46,6 +47,8 @@ struct Gathering {
     /// A secret ran into the end of a piece: what follows it without a break belongs to it and is dropped.
     inside_secret: bool,
     kept: String,
+    /// The end of it.
+    tail: String,
 }
 
 impl<'w> Collector<'w> {
@@ -84,6 +87,7 @@ impl<'w> Collector<'w> {
             stdout: self.stdout.kept,
             stderr: self.stderr.kept,
             tail: self.tail,
+            stderr_tail: self.stderr.tail,
             overflow: self.overflow.finish(),
             dropped_bytes,
         }
@@ -134,7 +138,8 @@ impl<'w> Collector<'w> {
         for line in text.lines() {
             self.watch.line(stream, line);
         }
-        self.remember_tail(text);
+        remember_tail(&mut self.tail, text);
+        remember_tail(&mut self.gathering(stream).tail, text);
         let fits = text.floor_char_boundary(self.keep_left.min(text.len()));
         let (kept, rest) = text.split_at(fits);
         self.gathering(stream).kept.push_str(kept);
@@ -145,13 +150,14 @@ impl<'w> Collector<'w> {
             self.overflow.take(rest);
         }
     }
+}
 
-    fn remember_tail(&mut self, text: &str) {
-        let from = text.ceil_char_boundary(text.len().saturating_sub(TAIL_BYTES));
-        self.tail.push_str(&text[from..]);
-        let excess = self.tail.ceil_char_boundary(self.tail.len().saturating_sub(TAIL_BYTES));
-        self.tail.drain(..excess);
-    }
+/// Appends to the end of an output, and drops from its front what is too much.
+fn remember_tail(tail: &mut String, text: &str) {
+    let from = text.ceil_char_boundary(text.len().saturating_sub(TAIL_BYTES));
+    tail.push_str(&text[from..]);
+    let excess = tail.ceil_char_boundary(tail.len().saturating_sub(TAIL_BYTES));
+    tail.drain(..excess);
 }
 
 impl Gathering {

@@ -13,6 +13,7 @@ use std::sync::atomic::Ordering;
 
 use rustix::event::EventfdFlags;
 use rustix::event::eventfd;
+use rustix::process::Signal;
 use serde::Deserialize;
 use serde::Serialize;
 use seriatim_core::failure::FailureCause;
@@ -100,6 +101,40 @@ pub enum How {
     Stopped,
 }
 
+impl How {
+    /// Returns what happened in plain words, as the end of a sentence that begins with "it"; nothing for a good end.
+    pub fn in_words(self) -> Option<String> {
+        Some(match self {
+            How::Exited(0) => return None,
+            How::Exited(126) => "ended with exit code 126 (a program could not be executed)".to_owned(),
+            How::Exited(127) => "ended with exit code 127 (a program was not found)".to_owned(),
+            How::Exited(code) => format!("ended with exit code {code}"),
+            How::Signaled(signal) => signal_in_words(signal),
+            How::Deadline => "did not finish in time and was stopped".to_owned(),
+            How::Stopped => "was stopped from outside".to_owned(),
+        })
+    }
+}
+
+fn signal_in_words(signal: i32) -> String {
+    let known = Signal::from_named_raw(signal);
+    let words = match known {
+        Some(Signal::KILL) => "was killed from outside, perhaps because memory ran out",
+        Some(Signal::TERM) => "was asked to end from outside",
+        Some(Signal::INT) => "was interrupted from outside",
+        Some(Signal::HUP) => "ended because its terminal went away",
+        Some(Signal::SEGV | Signal::BUS) => "crashed: it used memory that is not its own",
+        Some(Signal::ABORT) => "gave up by itself (abort)",
+        Some(Signal::ILL) => "crashed: it met an instruction that this machine does not know",
+        Some(Signal::FPE) => "crashed: it calculated something impossible",
+        Some(Signal::PIPE) => "ended because nobody read its output any more",
+        Some(Signal::XCPU) => "was ended because it used too much computing time",
+        Some(Signal::XFSZ) => "was ended because it wrote too large a file",
+        _ => return format!("was ended by signal {signal}"),
+    };
+    words.to_owned()
+}
+
 /// A process that was still there when the one that was asked for had ended or had to end.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Leftover {
@@ -115,6 +150,8 @@ pub struct Ended {
     pub stderr: String,
     /// The last lines of both, also where the middle was cut.
     pub tail: String,
+    /// The last lines of stderr alone.
+    pub stderr_tail: String,
     /// The file with what did not fit, if there was any.
     pub overflow: Option<PathBuf>,
     /// Output that is neither here nor in the file.
@@ -132,9 +169,39 @@ impl Ended {
         self.dropped_bytes > 0
     }
 
+    /// Returns the lines that say most likely why it failed: the last of stderr, or of stdout where stderr is empty.
+    pub fn last_words(&self) -> &str {
+        if self.stderr_tail.trim().is_empty() { &self.tail } else { &self.stderr_tail }
+    }
+
     /// True when it ended by itself with exit code 0.
     pub fn success(&self) -> bool {
         self.how == How::Exited(0)
+    }
+}
+
+/// What a process printed, as it is kept with its attempt.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Printed {
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub stdout: String,
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub stderr: String,
+    /// The file with what did not fit, as people name it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub file: Option<String>,
+    /// Output that is neither here nor in the file.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub dropped_bytes: u64,
+}
+
+fn is_zero(number: &u64) -> bool {
+    *number == 0
+}
+
+impl Printed {
+    pub fn is_empty(&self) -> bool {
+        *self == Printed::default()
     }
 }
 
@@ -196,6 +263,11 @@ pub trait Watch: Sync {
     /// Takes secrets out of output before it is kept, written to a file or shown.
     fn clean<'t>(&self, text: &'t str) -> Cow<'t, str> {
         Cow::Borrowed(text)
+    }
+
+    /// What the process printed, once it has ended.
+    fn printed(&self, printed: &Printed) {
+        let _ = printed;
     }
 
     /// The switch that ends the process before its time.

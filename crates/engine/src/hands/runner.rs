@@ -105,7 +105,8 @@ impl Processes for Supervised {
             }
         };
         attempt.drain();
-        let Collected { stdout, stderr, tail, overflow, dropped_bytes } = attempt.collector.finish();
+        let Collected { stdout, stderr, tail, stderr_tail, overflow, dropped_bytes } =
+            attempt.collector.finish();
         let clean = |leftovers: Vec<Leftover>| {
             let tidy =
                 |it: Leftover| Leftover { pid: it.pid, command: watch.clean(&it.command).into_owned() };
@@ -116,6 +117,7 @@ impl Processes for Supervised {
             stdout,
             stderr,
             tail,
+            stderr_tail,
             overflow,
             dropped_bytes,
             killed: clean(killed),

@@ -81,8 +81,9 @@ pub fn main() -> i32 {
 fn supervise() -> io::Result<()> {
     let mut engine = UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
     let order: Order = wire::receive(&mut engine)?;
-    // Both can only fail where they are already so; in a session of its own Ctrl-C does not reach the agent.
+    // In a session of its own Ctrl-C does not reach the agent. It only fails where this process leads a session already.
     let _ = rustix::process::setsid();
+    // Orphans of the agent become children of this process, so that they can be ended; without that nothing is started.
     rustix::process::set_child_subreaper(Some(rustix::process::getpid()))?;
     let report = match start(&order, &mut engine)? {
         Err(error) => Report::NotStarted(error),

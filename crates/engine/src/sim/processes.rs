@@ -233,6 +233,7 @@ fn ended(how: How, said: String, duration_ms: u64) -> Ended {
     Ended {
         how,
         tail: said.clone(),
+        stderr_tail: String::new(),
         stdout: said,
         stderr: String::new(),
         overflow: None,

@@ -14,6 +14,7 @@ use super::lock;
 use super::processes::SimProcesses;
 use super::rng::Rng;
 use crate::hands::clock::Clock;
+use crate::hands::process::Printed;
 use crate::hands::process::Stream;
 use crate::hands::process::Watch;
 use crate::job::Address;
@@ -40,7 +41,7 @@ struct Working {
 
 enum Stage {
     Waits(Box<Job>),
-    Over { result: Result<Vec<u8>, Stuck>, lines: Vec<String> },
+    Over { result: Result<Vec<u8>, Stuck>, lines: Vec<String>, printed: Option<Printed> },
 }
 
 /// What somebody else does at some time, while the engine works.
@@ -65,11 +66,16 @@ pub struct SimSchedule<'a> {
 struct Ear {
     redactor: Redactor,
     lines: Mutex<Vec<String>>,
+    printed: Mutex<Option<Printed>>,
 }
 
 impl Watch for Ear {
     fn line(&self, _stream: Stream, line: &str) {
         lock(&self.lines).push(line.to_owned());
+    }
+
+    fn printed(&self, printed: &Printed) {
+        *lock(&self.printed) = Some(printed.clone());
     }
 
     fn clean<'t>(&self, text: &'t str) -> Cow<'t, str> {
@@ -124,7 +130,7 @@ impl<'a> SimSchedule<'a> {
     }
 
     fn ear(&self) -> Ear {
-        Ear { redactor: self.hands.redactor.clone(), lines: Mutex::default() }
+        Ear { redactor: self.hands.redactor.clone(), lines: Mutex::default(), printed: Mutex::default() }
     }
 
     /// The next thing that happens up to `end_ms`, and when. Which of several at the same time is by chance.
@@ -151,8 +157,9 @@ impl<'a> SimSchedule<'a> {
         let result = perform(&self.hands, job, &ear);
         let took_ms = self.processes.took_ms(&job.marker()).unwrap_or_else(|| self.rng.below(EFFECT_MS_MAX));
         let lines = lock(&ear.lines).clone();
+        let printed = lock(&ear.printed).take();
         let at_ms = self.clock.monotonic_ms() + took_ms;
-        self.working.push(Working { address, at_ms, stage: Stage::Over { result, lines } });
+        self.working.push(Working { address, at_ms, stage: Stage::Over { result, lines, printed } });
     }
 
     fn happen(&mut self, next: Next, events: &mut Vec<Event>) {
@@ -166,10 +173,13 @@ impl<'a> SimSchedule<'a> {
                 let Working { address, stage, .. } = self.working.remove(index);
                 match stage {
                     Stage::Waits(job) => self.work(address, &job),
-                    Stage::Over { result, lines } => {
+                    Stage::Over { result, lines, printed } => {
                         let heard =
                             lines.into_iter().map(|line| Event::Line { address: address.clone(), line });
                         events.extend(heard);
+                        let printed =
+                            printed.map(|printed| Event::Printed { address: address.clone(), printed });
+                        events.extend(printed);
                         events.push(Event::Finished { address, result });
                     }
                 }
@@ -204,7 +214,7 @@ impl Schedule for SimSchedule<'_> {
             working.at_ms = now_ms;
             if let Stage::Waits(_) = working.stage {
                 let result = Err(Stuck("it was stopped before it began".to_owned()));
-                working.stage = Stage::Over { result, lines: vec![] };
+                working.stage = Stage::Over { result, lines: vec![], printed: None };
             }
         }
     }

@@ -307,7 +307,12 @@ fn place() -> TempDir {
 
 fn create(store: &mut Store, holder: &Holder, planned: &Planned, at: Utc) -> Lease {
     let flow = registry::newest(planned.flow).unwrap();
-    let start = Start { flow: flow.name.into(), flow_version: flow.version, input: planned.input.clone() };
+    let start = Start {
+        flow: flow.name.into(),
+        flow_version: flow.version,
+        input: planned.input.clone(),
+        config: None,
+    };
     let first = NewEntry {
         kind: Kind::Start,
         key: String::new(),

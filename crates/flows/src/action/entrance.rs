@@ -1,10 +1,5 @@
 //! How an action begins.
 
-use std::collections::BTreeMap;
-
-use seriatim_core::config::Config;
-
-use super::Gate;
 use super::Start;
 use crate::entrance::Argument;
 use crate::entrance::Entrance;
@@ -48,13 +43,14 @@ fn prepare(words: &Words, ground: &mut dyn Ground) -> Result<Prepared, NoStart> 
             NoStart::usage("no action was named").hint("seriatim run action NAME, or words that mean one")
         );
     }
-    let start = Start {
+    let mut start = Start {
         intent: intent.clone(),
         manual: words.has("manual"),
         operator: ground.user(),
         inputs: words.all("input").iter().map(|text| input(text)).collect::<Result<_, _>>()?,
-        ..configured(ground.config())
+        ..Start::default()
     };
+    start.adopt(ground.config());
     Prepared::new(format!("action {intent}"), format!("agents/actions#{intent}"), &start)
 }
 
@@ -64,32 +60,5 @@ fn input(text: &str) -> Result<(String, String), NoStart> {
             Ok((name.trim().to_owned(), value.trim().to_owned()))
         }
         _ => Err(NoStart::usage(format!("`--input {text}` is not NAME=TEXT"))),
-    }
-}
-
-/// What the configuration gives to an action; pinned at its start.
-fn configured(config: &Config) -> Start {
-    let gate = |gate: &seriatim_core::config::Gate| Gate {
-        argv: gate.command.clone(),
-        within: gate.within.clone(),
-        timeout_ms: gate.timeout_ms,
-        env: gate.env.clone(),
-        expect: gate.expect.clone(),
-        value: gate.value.clone(),
-        threshold: gate.threshold.map(|threshold| threshold.to_string()),
-        comparator: gate.comparator,
-    };
-    let agents = &config.agents;
-    let fallbacks: BTreeMap<String, String> =
-        agents.iter().filter_map(|(name, agent)| Some((name.clone(), agent.fallback.clone()?))).collect();
-    let timed = agents.iter().filter(|(_, agent)| agent.has_timeout);
-    Start {
-        gates: config.gates.iter().map(|(name, configured)| (name.clone(), gate(configured))).collect(),
-        fallbacks,
-        timeouts: timed.map(|(name, agent)| (name.clone(), agent.timeout_ms)).collect(),
-        syntax: config.actions.syntax.clone(),
-        solution: config.actions.solution.clone(),
-        pii_off: config.actions.pii_off.clone(),
-        ..Start::default()
     }
 }

@@ -36,6 +36,7 @@ struct Ran {
 impl Course {
     /// Measures, and compares with what is demanded (OC-57).
     pub(super) async fn quality(&mut self, cx: &Cx, stage: &Stage, gate: &Gate) -> Result<After, Leave> {
+        self.adopt(cx);
         if self.start.gates.is_empty() {
             // Where nothing can be measured a person decides: no gate is passed by.
             self.notes.push(format!("Nothing is configured that the gate {} could measure.", gate.name));
@@ -95,17 +96,19 @@ impl Course {
 
     /// A command decides by its exit code: the gate's own, else the one that is configured under its name.
     pub(super) async fn command_gate(&mut self, cx: &Cx, stage: &Stage, gate: &Gate) -> Result<After, Leave> {
-        let configured =
-            self.start.gates.get(&gate.name).or_else(|| self.start.gates.get(gate.kind.word())).cloned();
-        let command = match (gate.command.is_empty(), configured) {
-            (false, _) => Configured { argv: script(&gate.command), ..Configured::default() },
-            (true, Some(configured)) => configured,
-            (true, None) => {
-                self.notes.push(format!("The gate {} has no command, so that a person decides.", gate.name));
-                return self.approve(cx, stage, gate).await;
-            }
-        };
         loop {
+            self.adopt(cx);
+            let configured =
+                self.start.gates.get(&gate.name).or_else(|| self.start.gates.get(gate.kind.word())).cloned();
+            let command = match (gate.command.is_empty(), configured) {
+                (false, _) => Configured { argv: script(&gate.command), ..Configured::default() },
+                (true, Some(configured)) => configured,
+                (true, None) => {
+                    self.notes
+                        .push(format!("The gate {} has no command, so that a person decides.", gate.name));
+                    return self.approve(cx, stage, gate).await;
+                }
+            };
             let ran = self.run(cx, &gate.name, &command).await;
             if ran.ok {
                 let at = cx.now().await;
@@ -166,6 +169,7 @@ impl Course {
 
     /// Runs every gate of the configuration, and reads what they measured.
     async fn measure(&mut self, cx: &Cx) -> (Vec<Ran>, BTreeMap<String, Coverage>) {
+        self.adopt(cx);
         let gates: Vec<(String, Configured)> =
             self.start.gates.iter().map(|(name, gate)| (name.clone(), gate.clone())).collect();
         let mut all = vec![];

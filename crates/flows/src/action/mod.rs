@@ -13,6 +13,7 @@ mod measure;
 mod open;
 mod review;
 mod rollback;
+pub(crate) mod settings;
 mod stage;
 
 use std::collections::BTreeMap;

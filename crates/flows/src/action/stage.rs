@@ -117,6 +117,7 @@ impl Course {
     ) -> Result<(), Leave> {
         let mut open: Vec<Duty> = duties.to_vec();
         while !open.is_empty() {
+            self.adopt(cx);
             let done = match open.as_slice() {
                 [only] => vec![self.alone(cx, stage, only, scene, words).await],
                 several if self.start.manual => self.in_turn(cx, stage, several, words).await,

@@ -91,7 +91,7 @@ impl Course<'_> {
         let called = match self.consult(Role::Actor, words::step_brief(step)).await {
             Called::Over(end) => return Acted::Over(end),
             Called::Report(report) => Ok(*report),
-            Called::Failed(why) => Err(why),
+            Called::Failed(failure) => Err(failure.in_one_line()),
         };
         let intact = self.check_document().await;
         let difference = match self.cx.changes(&stand.tree, self.state_files(), DIFF_BYTES_MAX).await {

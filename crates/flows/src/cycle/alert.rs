@@ -13,7 +13,8 @@ const COMMAND_TIMEOUT_MS: u64 = 30_000;
 
 impl Course<'_> {
     /// Puts an alert on record. A command that cannot hear of it is put on record too, and changes nothing else.
-    pub(super) async fn alert(&self, alert: Alert) {
+    pub(super) async fn alert(&mut self, alert: Alert) {
+        self.adopt();
         let (name, why) = (alert.name(), alert.sentence());
         self.fact(CycleFact::Alert { alert, why: why.to_owned(), cycle: self.number });
         if self.start.alert.is_empty() {

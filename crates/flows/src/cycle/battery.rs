@@ -102,6 +102,7 @@ impl Course<'_> {
 
     /// The checks of the configuration, side by side; each is run by the engine.
     async fn battery(&mut self, changed: &[String]) -> Vec<Evidence> {
+        self.adopt();
         let mut found = Vec::new();
         let mut branches = Vec::new();
         for check in Battery::ALL {

@@ -28,6 +28,7 @@ pub static DIALECT: Dialect = Dialect {
         start: |cx, input| Box::pin(cycle(cx, input)),
         cancelled: |cx, input| Box::pin(cancelled(cx, input)),
         projector,
+        pins: super::settings::pins,
     }),
     entrances: ENTRANCES,
     documents: DOCUMENTS,

@@ -1,12 +1,7 @@
 //! How a cycle begins.
 
-use std::collections::BTreeMap;
-
-use seriatim_core::config::Config;
-
 use super::AGENT_DOCS;
 use super::DOCUMENT;
-use super::Gate;
 use super::Start;
 use crate::entrance::Argument;
 use crate::entrance::Entrance;
@@ -17,8 +12,6 @@ use crate::entrance::Repository;
 use crate::entrance::Shape;
 use crate::entrance::Words;
 
-/// The checks that the battery knows.
-const BATTERY: [&str; 3] = ["tests", "lint", "security"];
 /// The roles that need an agent.
 const ROLES: [&str; 3] = ["planner", "actor", "judge"];
 
@@ -49,29 +42,14 @@ fn prepare(words: &Words, ground: &mut dyn Ground) -> Result<Prepared, NoStart> 
     }
     let automation = format!("{AGENT_DOCS}/SETUP_AUTOMATION.yaml");
     let goal = words.one("goal").map(str::to_owned);
-    let start = Start {
+    let mut start = Start {
         project: ground.folder_name(),
         goal: goal.clone(),
-        gates: gates(ground.config()),
         automation: ground.is_file(&automation).then_some(automation),
-        alert: ground.config().cycle.alert.clone(),
+        ..Start::default()
     };
-    Prepared::new(goal.unwrap_or_else(|| "A cycle".to_owned()), DOCUMENT, &start)
-}
-
-/// Gates are pinned at the start.
-fn gates(config: &Config) -> BTreeMap<String, Gate> {
-    let known = config.gates.iter().filter(|(name, _)| BATTERY.contains(&name.as_str()));
-    known
-        .map(|(name, gate)| {
-            let gate = Gate {
-                argv: gate.command.clone(),
-                within: gate.within.clone(),
-                subset: gate.subset.clone(),
-                timeout_ms: gate.timeout_ms,
-                env: gate.env.clone(),
-            };
-            (name.clone(), gate)
-        })
-        .collect()
+    start.adopt(ground.config());
+    let calls = Some(ROLES.map(|role| vec![role.to_owned()]).to_vec());
+    let title = goal.unwrap_or_else(|| "A cycle".to_owned());
+    Ok(Prepared { calls, ..Prepared::new(title, DOCUMENT, &start)? })
 }

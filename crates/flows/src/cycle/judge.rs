@@ -83,7 +83,7 @@ impl Course<'_> {
         let opinion = match self.consult(Role::Judge, prompt).await {
             Called::Over(end) => return Err(end),
             Called::Report(report) => read_opinion(&report),
-            Called::Failed(why) => Opinion::Missing(why),
+            Called::Failed(failure) => Opinion::Missing(failure.in_one_line()),
         };
         let intact = self.check_document().await;
         let changed = self.changed_since(&tree).await;

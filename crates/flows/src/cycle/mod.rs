@@ -13,6 +13,7 @@ mod judge;
 mod pause;
 mod people;
 mod plan;
+pub(crate) mod settings;
 mod words;
 
 use std::collections::BTreeMap;

@@ -18,6 +18,8 @@ use seriatim_core::cycle::plan;
 use seriatim_core::cycle::plan::PlanStep;
 use seriatim_core::cycle::plan::Planned;
 use seriatim_core::cycle::plan::Risk;
+use seriatim_core::failure::Failure;
+use seriatim_core::question::Question;
 use seriatim_core::report::Brief;
 use seriatim_core::report::Limits;
 use seriatim_core::report::Report;
@@ -44,7 +46,7 @@ pub(super) enum Planning {
 /// What came of calling a role that may say what it lacks.
 pub(super) enum Called {
     Report(Box<Report>),
-    Failed(String),
+    Failed(Failure),
     /// A person stopped the cycle.
     Over(Ended),
 }
@@ -56,7 +58,9 @@ impl Course<'_> {
         for _ in 0..=CORRECTIONS {
             let report = match self.call(Role::Planner, self.planner_prompt(), feedback.clone()).await {
                 Ok(report) => report,
-                Err(why) => return self.planner_trouble(&why).await,
+                Err(failure) => {
+                    return self.planner_trouble(&failure.message, failure.reason()).await;
+                }
             };
             match plan::read(&report.outputs) {
                 Err(problems) => feedback = self.reject_plan(problems),
@@ -74,7 +78,7 @@ impl Course<'_> {
                 }
             }
         }
-        self.planner_trouble(&feedback.join("; ")).await
+        self.planner_trouble(&feedback.join("; "), String::new()).await
     }
 
     /// Puts on record why a plan cannot be used, and gives the reasons back as feedback.
@@ -92,8 +96,9 @@ impl Course<'_> {
     }
 
     /// A plan that cannot be used after its corrections is for a person.
-    async fn planner_trouble(&mut self, why: &str) -> Planning {
-        let (choice, answer) = self.ask(people::trouble("The plan", why)).await;
+    async fn planner_trouble(&mut self, why: &str, details: String) -> Planning {
+        let question = Question { details, ..people::trouble("The plan", why) };
+        let (choice, answer) = self.ask(question).await;
         self.decided(Decision::Planless(choice), &answer);
         match choice {
             PlanlessChoice::Retry => {
@@ -145,7 +150,7 @@ impl Course<'_> {
         loop {
             let report = match self.call(role, prompt.clone(), vec![]).await {
                 Ok(report) => report,
-                Err(why) => return Called::Failed(why),
+                Err(failure) => return Called::Failed(failure),
             };
             let Ok(Planned::ContextRequest(need)) = plan::read(&report.outputs) else {
                 return Called::Report(Box::new(report));
@@ -253,7 +258,7 @@ impl Course<'_> {
         role: Role,
         prompt: String,
         feedback: Vec<String>,
-    ) -> Result<Report, String> {
+    ) -> Result<Report, Failure> {
         let prompt = self.with_documents(role, prompt).await;
         let packs = self.packs.remove(&role).unwrap_or_default();
         let name = role.word().to_lowercase();
@@ -293,7 +298,6 @@ impl Course<'_> {
                 ..Assignment::default()
             }
         };
-        let tried = attempts(self.cx, Cap::default(), 0, vec![], assign).await;
-        tried.result.map_err(|failure| failure.message)
+        attempts(self.cx, Cap::default(), 0, vec![], assign).await.result
     }
 }

@@ -54,21 +54,20 @@ fn prepare(words: &Words, ground: &mut dyn Ground) -> Result<Prepared, NoStart> 
         _ if !inputs.is_empty() => {
             return Err(NoStart::usage("--input goes with a definition; an instance has its inputs inside"));
         }
-        _ => existing_instance(&given)?,
+        _ => existing_instance(ground, &given)?,
     };
-    let process = ground.config().process.clone();
     let definitions = library::find_definitions(ground);
-    let start = Start {
+    let mut start = Start {
         instance: prepared.path.clone(),
         ask_for_inputs: prepared.created,
-        actor: process.actor,
         known_processes: definitions.into_iter().map(|d| (d.id, d.name)).collect(),
         principles: library::find_principles(ground),
-        progress_every: process.progress_every,
+        ..Start::default()
     };
+    start.adopt(ground.config());
     let again = format!("Run it again with:  seriatim run process {}", prepared.path);
     let after = if prepared.created { vec![again] } else { vec![] };
-    Ok(Prepared { after, ..Prepared::new(prepared.title, prepared.path, &start)? })
+    Ok(Prepared { after, calls: prepared.calls, ..Prepared::new(prepared.title, prepared.path, &start)? })
 }
 
 /// The file that was named.
@@ -130,14 +129,17 @@ struct Ready {
     path: String,
     title: String,
     created: bool,
+    /// The names by which agents are looked up for its steps.
+    calls: Option<Vec<Vec<String>>>,
 }
 
-fn existing_instance(given: &Given<'_>) -> Result<Ready, NoStart> {
+fn existing_instance(ground: &dyn Ground, given: &Given<'_>) -> Result<Ready, NoStart> {
     let path = given.inside()?;
     let (instance, findings) = Instance::parse(&given.file.bytes);
     match instance {
         Some(instance) if !has_errors(&findings) => {
-            Ok(Ready { path, title: instance.description.value, created: false })
+            let calls = library::find_roles(ground, &instance);
+            Ok(Ready { path, title: instance.description.value, created: false, calls })
         }
         _ => Err(given.broken()),
     }
@@ -163,7 +165,10 @@ fn create_instance(ground: &mut dyn Ground, given: &Given<'_>, inputs: &[String]
         let path = format!("{INSTANCES}/{id}.yaml");
         let text = instance_text(&id, at, &by, &title, &definition, &definition_path, &values);
         match ground.create(&path, &text) {
-            Ok(true) => return Ok(Ready { path, title, created: true }),
+            Ok(true) => {
+                let calls = Some(library::roles_of(&definition));
+                return Ok(Ready { path, title, created: true, calls });
+            }
             Ok(false) => at = at.plus_ms(1000),
             Err(error) => return Err(NoStart::usage(format!("the instance cannot be written: {error}"))),
         }

@@ -1,7 +1,11 @@
 //! Process definitions and principles of a workspace: where they are looked for.
 
 use seriatim_core::process::Definition;
+use seriatim_core::process::Instance;
+use seriatim_core::process::Pattern;
 use seriatim_core::process::Purpose;
+use seriatim_core::process::definition::Step;
+use seriatim_core::process::instance::Source;
 use seriatim_core::process::result;
 
 use crate::entrance::Ground;
@@ -86,4 +90,33 @@ pub(super) fn find_principles(ground: &dyn Ground) -> Option<String> {
     let plugin = ground.plugin_root().map(|root| format!("{root}/references/ref_project-principles.md"));
     let usual = PRINCIPLES.iter().map(|p| (*p).to_owned());
     plugin.into_iter().chain(usual).find(|path| ground.is_file(path))
+}
+
+/// Returns the names by which agents of a run of this instance are looked up; nothing where its definition cannot be
+/// read.
+pub(super) fn find_roles(ground: &dyn Ground, instance: &Instance) -> Option<Vec<Vec<String>>> {
+    match instance.source.as_ref()? {
+        Source::Dynamic { definition } => Some(roles_of(definition)),
+        Source::WellKnown { path, .. } => {
+            let bytes = ground.read(&path.value).ok()??;
+            Some(roles_of(&Definition::parse(&bytes).0?))
+        }
+    }
+}
+
+/// Returns the names by which agents are looked up for the steps and criteria of a definition.
+pub(super) fn roles_of(definition: &Definition) -> Vec<Vec<String>> {
+    let fixes = definition.control_flow.fix_steps.iter().map(|fix| &fix.step);
+    let steps = definition.steps.iter().chain(fixes);
+    let by_agents = steps.filter(|step| step.pattern.value != Pattern::HumanOnly);
+    let role = |step: &Step| vec![step.ai_role.as_ref().map(|role| role.value.clone()).unwrap_or_default()];
+    let mut calls: Vec<Vec<String>> = by_agents.map(role).collect();
+    let quality = &definition.quality;
+    let criteria = [("entry-criteria", &quality.entry_criteria), ("exit-criteria", &quality.exit_criteria)];
+    for (step, criteria) in criteria {
+        if criteria.iter().any(|criterion| criterion.when.is_none()) {
+            calls.push(vec![step.to_owned(), "judge".to_owned()]);
+        }
+    }
+    calls
 }

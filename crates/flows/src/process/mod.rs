@@ -14,6 +14,7 @@ mod people;
 mod principles;
 mod records;
 mod returning;
+pub(crate) mod settings;
 mod step;
 mod trigger;
 

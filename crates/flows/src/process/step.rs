@@ -95,6 +95,7 @@ pub(super) enum Said {
 
 impl Course<'_> {
     pub(super) async fn step(&mut self, index: usize) -> Next {
+        self.adopt();
         let step = self.definition.steps[index].clone();
         if self.left_out_by_mode(&step.id.value) {
             self.left_out.insert(index);

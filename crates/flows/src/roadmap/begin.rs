@@ -78,8 +78,12 @@ pub(super) async fn open<'p>(
     let began = cx.now().await;
     let memory = cx.recall(&path, &step.id).await;
     let memory = Memory::read(memory).map_err(|error| unreadable_memory(step, &error))?;
+    let gates = project.gates(cx);
+    let configuration = cx.configuration().map_or(0, |switched| switched.number);
     Ok(Work {
         project,
+        gates,
+        configuration,
         step,
         agent: project.agent(step),
         schema,
@@ -329,11 +333,11 @@ impl Work<'_> {
 
     /// The files that gates name, as they are now: editing one of them is editing the gate. What an earlier run of the
     /// step pinned and the step itself may change stays as it was pinned.
-    async fn pin_gates(&mut self, cx: &Cx) {
+    pub(super) async fn pin_gates(&mut self, cx: &Cx) {
         let allowed = &self.allowed;
         self.memory.gate_files.retain(|(_, path, _)| !allowed.is_undeclared() && allowed.permits(path));
         let mut named: BTreeMap<String, Vec<String>> = BTreeMap::new();
-        for (gate, pinned) in &self.project.start.gates {
+        for (gate, pinned) in &self.gates {
             let words = pinned.words().filter(|word| !word.starts_with(['-', '/']) && !word.contains('{'));
             for word in words {
                 named.entry(word.clone()).or_default().push(gate.clone());

@@ -92,7 +92,7 @@ impl Work<'_> {
     /// What the agent is told. The same step in the same state is told the same, whatever ran before (DW-46).
     fn prompt(&self, context: &Context, phase: Option<&str>, feedback: &[String]) -> String {
         let start = &self.project.start;
-        let gates: Vec<String> = start.gates.keys().cloned().collect();
+        let gates: Vec<String> = self.gates.keys().cloned().collect();
         brief::render(&brief::Assignment {
             context,
             agent: &self.agent,
@@ -204,6 +204,8 @@ impl Work<'_> {
             "Read the output of the agent that is kept with the attempt".to_owned(),
             format!("Run the step again; it goes on with {phase}"),
         ];
+        let said = Some(failure.reason()).filter(|reason| !reason.is_empty());
+        suggestions.extend(said);
         suggestions.extend(failure.kept);
         Err(Stop::Failed { reason, suggestions, can_retry: !cancelled })
     }

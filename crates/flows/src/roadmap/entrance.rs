@@ -11,9 +11,8 @@ use seriatim_core::roadmap::command::Message;
 use seriatim_core::roadmap::command::Registry;
 use seriatim_core::roadmap::command::Target;
 
-use super::Call;
-use super::Gate;
 use super::Start;
+use super::USUAL_AGENT;
 use super::place;
 use super::place::ProjectFiles;
 use crate::entrance::Argument;
@@ -24,10 +23,6 @@ use crate::entrance::Prepared;
 use crate::entrance::Shape;
 use crate::entrance::Words;
 
-/// The gates that phases know.
-const GATES: [&str; 5] = ["acceptance", "tests", "lint", "coverage", "security"];
-/// The agent of a step that names none.
-const USUAL_AGENT: &str = "software-crafter";
 /// How many steps may be carried out at a time.
 const PARALLEL_MAX: u32 = 64;
 
@@ -109,7 +104,8 @@ fn prepare_step(words: &Words, ground: &mut dyn Ground) -> Result<Prepared, NoSt
     };
     let title = format!("@{} {project} {step}: {}", invocation.agent, planned.name);
     let before = vec![format!("Step {step} of {project} goes to @{}.", invocation.agent)];
-    Ok(Prepared { before, ..Prepared::new(title, place::subject_of(&project, Some(&step)), &start)? })
+    let calls = Some(vec![vec![invocation.agent.clone()]]);
+    Ok(Prepared { before, calls, ..Prepared::new(title, place::subject_of(&project, Some(&step)), &start)? })
 }
 
 fn prepare_roadmap(words: &Words, ground: &mut dyn Ground) -> Result<Prepared, NoStart> {
@@ -123,10 +119,12 @@ fn prepare_roadmap(words: &Words, ground: &mut dyn Ground) -> Result<Prepared, N
     let (roadmap, _) = place::read_roadmap(ground, &files.roadmap)?;
     place::needs_git(ground)?;
     let attach = words.has("attach");
-    if !attach {
-        let available = availability(ground)?;
-        for step in &roadmap.steps {
-            let wanted = agent.as_deref().or(step.agent.as_deref()).unwrap_or(USUAL_AGENT);
+    let mut calls = vec![];
+    let available = availability(ground)?;
+    for step in &roadmap.steps {
+        let wanted = agent.as_deref().or(step.agent.as_deref()).unwrap_or(USUAL_AGENT);
+        calls.push(vec![wanted.to_owned()]);
+        if !attach {
             available.check(wanted, &registry)?;
         }
     }
@@ -136,7 +134,8 @@ fn prepare_roadmap(words: &Words, ground: &mut dyn Ground) -> Result<Prepared, N
     place::refuse_same_work(ground, &project, None)?;
     let parallel = words.number("parallel").unwrap_or(1);
     let start = Start { agent, parallel, attach, ..configured(ground.config(), &project, files) };
-    Prepared::new(format!("roadmap of {project}"), place::subject_of(&project, None), &start)
+    let prepared = Prepared::new(format!("roadmap of {project}"), place::subject_of(&project, None), &start)?;
+    Ok(Prepared { calls: Some(calls), ..prepared })
 }
 
 /// The agents that a step can be given to: the usual ones and those of the configuration (K-101).
@@ -166,37 +165,17 @@ fn availability(ground: &dyn Ground) -> Result<Availability, NoStart> {
     })
 }
 
-/// What a run is started with: everything that must not change under its feet is pinned here.
+/// What a run is started with: everything that must not change under its feet is recorded here.
 fn configured(config: &Config, project: &str, files: ProjectFiles) -> Start {
-    let gates = config.gates.iter().filter(|(name, _)| GATES.contains(&name.as_str()));
-    let gates = gates.map(|(name, gate)| {
-        let gate = Gate {
-            argv: gate.command.clone(),
-            within: gate.within.clone(),
-            timeout_ms: gate.timeout_ms,
-            env: gate.env.clone(),
-            expect: gate.expect.clone(),
-            value: gate.value.clone(),
-            threshold: gate.threshold.map(|threshold| threshold.to_string()),
-            comparator: gate.comparator,
-        };
-        (name.clone(), gate)
-    });
-    Start {
+    let mut start = Start {
         project: project.to_owned(),
         roadmap: files.roadmap,
         state: files.state,
-        agents: config.agents.keys().filter(|name| *name != DEFAULT_AGENT).cloned().collect(),
         parallel: 1,
-        gates: gates.collect(),
-        call: if config.roadmap.whole_steps { Call::Step } else { Call::Phase },
-        push: config.roadmap.push,
-        entry_point: config.roadmap.entry_point.clone(),
-        mutation: config.roadmap.mutation.clone(),
-        phases: config.guard.phases.clone(),
-        finalize: config.roadmap.finalize,
         ..Start::default()
-    }
+    };
+    start.adopt(config);
+    start
 }
 
 /// The step that an old path names (K-13).

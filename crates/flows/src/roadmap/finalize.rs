@@ -180,7 +180,7 @@ fn assignment(
 async fn red_gates(cx: &Cx, project: &Project) -> Vec<String> {
     let Some(step) = project.roadmap.steps.first() else { return vec![] };
     let mut objections = vec![];
-    for (name, gate) in project.start.gates.iter().filter(|(name, _)| name.as_str() != "acceptance") {
+    for (name, gate) in project.gates(cx).iter().filter(|(name, _)| name.as_str() != "acceptance") {
         let command = Command {
             argv: gate.words().cloned().collect(),
             env: gate.env.clone(),
@@ -207,14 +207,15 @@ async fn red_gates(cx: &Cx, project: &Project) -> Vec<String> {
 
 /// Hands the files of all steps to the tool that checks the tests, where one is configured (DW-71).
 async fn mutate(cx: &Cx, project: &Project, scope: &[String]) -> ClosingMutation {
-    if project.start.mutation.is_empty() {
+    let mutation = project.start_at(cx).mutation;
+    if mutation.is_empty() {
         return ClosingMutation::new(MutationStatus::NoTool, "");
     }
     if scope.is_empty() {
         return ClosingMutation::new(MutationStatus::NoFiles, "");
     }
     let fill = |word: &String| if word == "{files}" { scope.to_vec() } else { vec![word.clone()] };
-    let argv: Vec<String> = project.start.mutation.iter().flat_map(fill).collect();
+    let argv: Vec<String> = mutation.iter().flat_map(fill).collect();
     match cx.exec(Command { argv: argv.clone(), ..Command::default() }).await {
         Ok(ran) => {
             let (status, word) = match ran.ok() {

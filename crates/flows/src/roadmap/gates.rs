@@ -34,7 +34,7 @@ pub(super) struct Shown {
 impl Work<'_> {
     /// The gates that are run at the end of a phase, by their names: those that are configured.
     pub(super) fn gates_of(&self, sort: Sort) -> Vec<String> {
-        let gates = &self.project.start.gates;
+        let gates = &self.gates;
         let mut names: Vec<String> = vec![];
         for wanted in sort.gates() {
             let found = Some(*wanted)
@@ -51,7 +51,7 @@ impl Work<'_> {
     pub(super) async fn run_gates(&self, cx: &Cx, phase: &str, names: &[String]) -> Vec<Shown> {
         let mut shown = vec![];
         for name in names {
-            if let Some(gate) = self.project.start.gates.get(name) {
+            if let Some(gate) = self.gates.get(name) {
                 let one = self.run_gate(cx, name, gate).await;
                 cx.record(&RoadmapFact::GateRan {
                     step: self.step.id.clone(),
@@ -107,7 +107,7 @@ impl Work<'_> {
 
     /// The share of covered code that the gate measured.
     pub(super) async fn covered(&self, cx: &Cx, shown: &[Shown]) -> Option<Option<Coverage>> {
-        let gate = self.project.start.gates.get(COVERAGE)?;
+        let gate = self.gates.get(COVERAGE)?;
         let shown = shown.iter().find(|shown| shown.seen.gate == COVERAGE)?;
         let Some(value) = &gate.value else { return Some(coverage::in_output(&shown.output)) };
         // A report file is told from a pattern by being there.
@@ -119,7 +119,7 @@ impl Work<'_> {
 
     /// What is wrong with the coverage, if anything (K-51).
     pub(super) fn coverage_objection(&self, value: Option<Coverage>) -> Option<Objection> {
-        let gate = self.project.start.gates.get(COVERAGE)?;
+        let gate = self.gates.get(COVERAGE)?;
         let comparator = match gate.comparator {
             // Where nothing is said, this dialect wants more than the threshold.
             None | Some(Comparator::MoreThan) => coverage::Comparator::Above,
@@ -132,11 +132,12 @@ impl Work<'_> {
 
     /// Measures the coverage before anything is changed, so that the step cannot lower it unseen.
     pub(super) async fn measure_base(&mut self, cx: &Cx) {
+        self.adopt(cx).await;
         if let Some(known) = &self.memory.coverage {
             self.coverage_base = coverage::by_expression(known, "[0-9.]+");
             return;
         }
-        let Some(gate) = self.project.start.gates.get(COVERAGE) else { return };
+        let Some(gate) = self.gates.get(COVERAGE) else { return };
         let shown = [self.run_gate(cx, COVERAGE, gate).await];
         self.coverage_base = self.covered(cx, &shown).await.flatten();
         self.memory.coverage = self.coverage_base.map(|share| share.to_string());

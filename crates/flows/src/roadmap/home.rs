@@ -396,7 +396,7 @@ fn shortened(text: &str) -> String {
 
 /// Pushes once everything is done, where that is configured and a person says so (K-100).
 pub(super) async fn push(cx: &Cx, project: &Project) -> bool {
-    if !project.start.push {
+    if !project.start_at(cx).push {
         return false;
     }
     let told = |result: PushResult, branch: &str, reason: &str| {

@@ -14,6 +14,7 @@ pub mod place;
 mod project;
 mod prove;
 mod save;
+pub(crate) mod settings;
 mod several;
 mod tests_kept;
 mod work;

@@ -209,7 +209,7 @@ pub(super) fn too_slow(step: &str, phase: &str, failure: &Failure) -> Question {
             stop(SlowAgentChoice::Cancel),
         ],
     );
-    asked.details.clone_from(&failure.output);
+    asked.details = failure.reason();
     asked
 }
 

@@ -196,6 +196,7 @@ impl Work<'_> {
         tests: &[TestFile],
         proof: &mut Proof,
     ) -> Result<(), Stop> {
+        self.adopt(cx).await;
         let names = self.gates_of(sort);
         if names.is_empty() {
             if !sort.gates().is_empty() {

@@ -101,10 +101,11 @@ pub(super) async fn all(cx: &Cx, project: &Project) -> Ended {
             ends.insert(end.told().step.clone(), end);
         }
     }
-    let closing = match ends.values().all(StepEnd::is_done) && !ends.is_empty() && project.start.finalize {
-        true => Some(finalize::close(cx, project).await),
-        false => None,
-    };
+    let closing =
+        match ends.values().all(StepEnd::is_done) && !ends.is_empty() && project.start_at(cx).finalize {
+            true => Some(finalize::close(cx, project).await),
+            false => None,
+        };
     let pushed = !ends.is_empty() && ends.values().all(StepEnd::is_done) && home::push(cx, project).await;
     told(project, &before, &ends, closing, pushed)
 }

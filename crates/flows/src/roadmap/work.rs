@@ -22,6 +22,7 @@ use seriatim_core::roadmap::result::FilesModified;
 use seriatim_core::roadmap::state::StepState;
 use seriatim_core::time::Utc;
 
+use super::Gate;
 use super::project::Project;
 use crate::registry::End;
 
@@ -113,6 +114,10 @@ impl KeptCounts {
 
 pub(super) struct Work<'p> {
     pub(super) project: &'p Project,
+    /// The gates that hold; those of the start unless a person changed the configuration since.
+    pub(super) gates: BTreeMap<String, Gate>,
+    /// The number of the configuration that they are from.
+    pub(super) configuration: u32,
     pub(super) step: &'p Step,
     pub(super) agent: String,
     pub(super) schema: Schema,

@@ -5,6 +5,8 @@ mod ground;
 
 use std::path::PathBuf;
 
+use seriatim_core::choices::Choices;
+use seriatim_engine::drive::ConfigChoice;
 use seriatim_flows::entrance::Words;
 
 use crate::answers::Answers;
@@ -16,6 +18,7 @@ use crate::render::run::View;
 use crate::session::Begin;
 use crate::session::Busy;
 use crate::session::Session;
+use crate::workers;
 use crate::workspace::Workspace;
 
 pub(crate) use command_line::Run;
@@ -31,6 +34,14 @@ pub(crate) struct Asking {
     /// Answer from a YAML list, first match wins
     #[arg(long, value_name = "FILE")]
     pub(crate) answers: Option<PathBuf>,
+    /// Continue with the recorded configuration (old) or with that of the file (new), where they differ
+    #[arg(long, value_name = "old|new", value_parser = config_choice)]
+    pub(crate) config: Option<ConfigChoice>,
+}
+
+/// Reads the value of `--config`.
+pub(crate) fn config_choice(word: &str) -> std::result::Result<ConfigChoice, String> {
+    ConfigChoice::of(word).ok_or_else(|| "write `old` or `new`".to_owned())
 }
 
 impl Asking {
@@ -45,14 +56,19 @@ pub(crate) fn run(context: &Context, command: &Run) -> Result<Exit> {
         return Err(CommandError::usage(format!("there is no way to run `{}`", command.word)));
     };
     let answers = command.asking.answers()?;
-    let workspace = Workspace::open(context)?;
+    let workspace = Workspace::open_for(context, command.asking.config)?;
     let words = Words(command.words.clone());
     let prepared = (entrance.prepare)(&words, &mut OnDisk { workspace: &workspace })?;
     prepared.before.iter().for_each(|line| context.ui.tell(line));
     let mut session = Session::open_at(context, workspace)?;
-    let begin =
-        Begin { flow: dialect.name, title: prepared.title, subject: prepared.subject, input: prepared.input };
-    let view = carry_out(context, &mut session, begin, answers, command.asking.no_input)?;
+    let begin = Begin {
+        flow: dialect.name,
+        title: prepared.title,
+        subject: prepared.subject,
+        input: prepared.input,
+        calls: prepared.calls,
+    };
+    let view = carry_out(context, &mut session, begin, answers, &command.asking)?;
     prepared.after.iter().for_each(|line| context.ui.tell(line));
     let exit = view.show(&context.ui, &session.workspace);
     session.close();
@@ -65,11 +81,20 @@ fn carry_out(
     session: &mut Session,
     begin: Begin,
     answers: Answers,
-    no_input: bool,
+    asking: &Asking,
 ) -> Result<View> {
-    let mut face = session.face(&context.ui, answers, no_input);
+    let mut face = session.face(&context.ui, answers, asking.no_input).compares(asking.config);
+    let workers = workers::find(
+        &session.workspace.config,
+        begin.calls.as_deref(),
+        &session.workspace.root,
+        session.store.door(),
+    );
     let lease = match session.begin(begin) {
-        Ok(lease) => lease,
+        Ok(lease) => {
+            workers::tell(&context.ui, &workers);
+            lease
+        }
         Err(Busy::Unheld(run)) => {
             context.ui.tell(format!("Continuing the work that was begun before ({run})."));
             let info = session.store.find(&run)?;
@@ -78,5 +103,7 @@ fn carry_out(
         Err(Busy::Other(error)) => return Err(error),
     };
     let outcome = session.drive(lease, &mut face)?;
-    View::after(context.registry, &session.store, outcome)
+    let mut view = View::after(context.registry, &session.store, outcome)?;
+    view.workers = Some(workers);
+    Ok(view)
 }

@@ -6,6 +6,7 @@ use serde_json::Value;
 use serde_json::json;
 use seriatim_core::choices;
 use seriatim_core::choices::Choices;
+use seriatim_core::config::Config;
 use seriatim_core::finding::has_errors;
 use seriatim_core::question::Choice;
 use seriatim_core::question::Question;
@@ -41,6 +42,11 @@ pub(crate) static DIALECT: Dialect = Dialect {
         start: |cx, input| Box::pin(tally(cx, input)),
         cancelled: nothing_left,
         projector: no_files,
+        pins: |config| Config {
+            agents: config.agents.clone(),
+            others: config.others.clone(),
+            ..Config::default()
+        },
     }),
     entrances: &[Entrance {
         word: "tally",

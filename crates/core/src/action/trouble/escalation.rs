@@ -180,11 +180,17 @@ pub fn question(trouble: &Trouble) -> Question {
         ),
         why: trouble.failure.message.clone(),
         tried: trouble.tried.clone(),
-        details: trouble.boxed(),
+        details: with_reason(trouble),
         options: options(trouble),
         free_text: true,
         about: vec![],
     }
+}
+
+/// The report in its box, and why the agent failed.
+fn with_reason(trouble: &Trouble) -> String {
+    let reason = trouble.failure.reason();
+    if reason.is_empty() { trouble.boxed() } else { format!("{}\n{reason}", trouble.boxed()) }
 }
 
 /// How long a role may take once its time is extended: what the person wrote, else twice as long as before. A bare number

@@ -106,9 +106,7 @@ pub(in crate::process) fn hand_over(step: &Step, condition: &str) -> Question {
 /// An error that nothing in the definition deals with (PX-135).
 pub(in crate::process) fn unexpected(step: &Step, failure: &Failure, failed: &[FailedAttempt]) -> Question {
     let mut details: Vec<String> = failure.kept.iter().map(|k| sentence(k)).collect();
-    if !failure.output.trim().is_empty() {
-        details.push(format!("The last words of its output:\n{}", failure.output.trim_end()));
-    }
+    details.extend(Some(failure.reason()).filter(|reason| !reason.is_empty()));
     let what = format!("An unexpected error occurred: {}. How should I proceed?", trimmed(&failure.message));
     let options = vec![
         Choice::new("retry", "Retry", "The step is tried again; what you write is passed on."),
