@@ -103,7 +103,8 @@ pub(crate) fn under_way(run: &RunInfo) -> CommandError {
 
 /// The runs of roadmaps that are not over.
 fn unfinished(store: &Store) -> Result<Vec<RunInfo>> {
-    let listing = store.runs(&Filter { flow: Some("roadmap".to_owned()), ..Filter::default() })?;
+    let workspace = Some(store.workspace().to_owned());
+    let listing = store.runs(&Filter { flow: Some("roadmap".to_owned()), workspace, ..Filter::default() })?;
     Ok(listing.runs.into_iter().filter(|run| !run.status.is_finished()).collect())
 }
 

@@ -8,7 +8,6 @@ use seriatim_core::projection::Fact;
 use seriatim_core::time::Utc;
 use seriatim_engine::drive::History;
 use seriatim_engine::guard::book;
-use seriatim_journal::Filter;
 use seriatim_journal::RunInfo;
 use seriatim_journal::Store;
 
@@ -39,7 +38,7 @@ pub(crate) fn run(context: &Context, command: &Log) -> Result<Exit> {
     let info = match &command.run {
         Some(run) => store.find(run)?,
         None => {
-            let newest = store.runs(&Filter::default())?.runs;
+            let newest = store.runs(&workspace.runs())?.runs;
             newest.into_iter().find(|run| run.flow != book::FLOW).ok_or_else(nothing)?
         }
     };

@@ -32,7 +32,7 @@ pub(crate) fn run(context: &Context, command: &Metrics) -> Result<Exit> {
     let mut cycles = BTreeMap::new();
     let mut alerts = Vec::new();
     if let Some(store) = workspace.store_to_read()? {
-        let filter = Filter { flow: Some("cycle".to_owned()), ..Filter::default() };
+        let filter = Filter { flow: Some("cycle".to_owned()), ..workspace.runs() };
         for info in store.runs(&filter)?.runs {
             let history = History::read(&store, &info)?;
             read(&info.name, &history.facts, &mut cycles, &mut alerts);

@@ -8,9 +8,11 @@
 mod images;
 mod live;
 mod load;
+mod lost;
 mod mail;
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use seriatim_core::config::Config;
@@ -49,6 +51,7 @@ use live::Where;
 pub use load::History;
 pub use load::Start;
 pub use load::replay;
+pub use lost::Unrecorded;
 
 /// How long the driver sleeps at most before it looks for mail from other processes and lets the face breathe.
 const BREATH_MS: u64 = 150;
@@ -62,6 +65,8 @@ pub enum Error {
     Unreadable { run: String, seq: u64, what: String },
     #[error("run {run} is pinned to version {version} of `{flow}`, which this program does not have")]
     UnknownFlow { run: String, flow: String, version: u32 },
+    #[error("the store `{path}` was removed or replaced while a run was at work")]
+    StoreLost { path: PathBuf, unrecorded: Vec<Unrecorded> },
 }
 
 /// How a run stands when the driver lets go of it.
@@ -107,6 +112,8 @@ pub struct Driver<'a> {
     impatient: bool,
     /// Mail may have come before this process began to look.
     first_look: bool,
+    /// What the journal did not take.
+    unrecorded: Vec<Unrecorded>,
 }
 
 impl<'a> Driver<'a> {
@@ -133,6 +140,7 @@ impl<'a> Driver<'a> {
             interrupted: false,
             impatient: false,
             first_look: true,
+            unrecorded: vec![],
         }
     }
 
@@ -170,20 +178,26 @@ impl<'a> Driver<'a> {
 
     /// Drives until nothing is left to drive.
     pub fn drive(mut self) -> Result<Vec<Outcome>, Error> {
+        match self.drive_all() {
+            Ok(()) => Ok(self.left),
+            Err(Error::Journal(seriatim_journal::Error::Lost { path })) => Err(self.abandon(path)),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn drive_all(&mut self) -> Result<(), Error> {
         loop {
             self.read_mail()?;
             self.step_all()?;
             if self.live.is_empty() {
-                return Ok(self.left);
+                return Ok(());
             }
             if self.interrupted {
-                self.put_down()?;
-                return Ok(self.left);
+                return self.put_down();
             }
             let news = self.live.values().any(|l| l.news);
             if !news && self.schedule.busy() == 0 && !self.timers() && !self.ask_in_place()? {
-                self.park_all()?;
-                return Ok(self.left);
+                return self.park_all();
             }
             if !self.live.values().any(|l| l.news) {
                 self.wait();
@@ -217,6 +231,7 @@ impl<'a> Driver<'a> {
         let committed = match self.store.commit(&appends) {
             Ok(committed) => committed,
             Err(error) => {
+                self.keep_unrecorded(&appends);
                 self.stop_all();
                 return Err(error.into());
             }
@@ -421,7 +436,10 @@ impl<'a> Driver<'a> {
             }
             _ => append,
         };
-        let given = self.store.commit(&[append]);
+        let given = self.store.commit(std::slice::from_ref(&append));
+        if given.is_err() {
+            self.keep_unrecorded(&[append]);
+        }
         self.forget(run, left);
         given?;
         Ok(())
