@@ -111,7 +111,7 @@ fn main() {
 
 /// A project under guard with one step.
 fn lay_out(root: &Path) {
-    fs::create_dir_all(root.join(".seriatim")).unwrap();
+    seriatim_journal::private::make_folder(&root.join(".seriatim")).unwrap();
     fs::create_dir_all(root.join("steps")).unwrap();
     fs::write(root.join(".seriatim/guard.json"), "{}").unwrap();
     let log: Vec<_> = FOURTEEN

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 use serde_json::json;
 use seriatim_engine::drive::History;
+use seriatim_engine::hands::paths;
 use seriatim_flows::Request;
 use seriatim_flows::request::Assignment;
 use seriatim_journal::Open;
@@ -13,11 +14,12 @@ use seriatim_journal::OpenKind;
 use seriatim_journal::Store;
 
 use crate::error::Result;
+use crate::workspace::Workspace;
 
-/// The open assignments of all runs, the longest waiting first. One whose record cannot be read is left out here;
+/// The open assignments of the runs that are meant, the longest waiting first. One whose record cannot be read is left out here;
 /// `verify` names it.
-pub(crate) fn open(store: &Store) -> Result<Vec<(Open, Assignment)>> {
-    let filter = OpenFilter { kind: Some(OpenKind::Assignment), ..OpenFilter::default() };
+pub(crate) fn open(store: &Store, of: OpenFilter) -> Result<Vec<(Open, Assignment)>> {
+    let filter = OpenFilter { kind: Some(OpenKind::Assignment), ..of };
     let rows = store.open_calls(&filter)?;
     let mut histories: BTreeMap<String, Option<History>> = BTreeMap::new();
     let mut found = vec![];
@@ -36,7 +38,11 @@ pub(crate) fn open(store: &Store) -> Result<Vec<(Open, Assignment)>> {
 }
 
 /// What machines read about an assignment, beside the question that it is.
-pub(crate) fn fields(row: &Open, assignment: &Assignment) -> [(&'static str, Value); 4] {
+pub(crate) fn fields(
+    row: &Open,
+    assignment: &Assignment,
+    workspace: &Workspace,
+) -> [(&'static str, Value); 4] {
     let mut brief = serde_json::to_value(&assignment.brief).unwrap_or_default();
     if let Some(brief) = brief.as_object_mut() {
         // The engine fills the run in for whoever gets the brief.
@@ -45,7 +51,17 @@ pub(crate) fn fields(row: &Open, assignment: &Assignment) -> [(&'static str, Val
     [
         ("step", json!(assignment.brief.step)),
         ("phase", json!(assignment.phase)),
-        ("folder", json!(assignment.cwd)),
+        ("folder", json!(folder(workspace, &assignment.cwd))),
         ("brief", brief),
     ]
+}
+
+/// Where the work is done: a folder that requests call by another name is shown where it is.
+fn folder(workspace: &Workspace, cwd: &str) -> String {
+    if cwd.is_empty() {
+        return String::new();
+    }
+    let root = paths::Workspace::new(&workspace.root).map(|root| root.with_store(workspace.home.store()));
+    let place = root.and_then(|root| root.resolve(cwd));
+    place.map_or_else(|_| cwd.to_owned(), |place| workspace.home.shown(&place))
 }

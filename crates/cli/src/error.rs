@@ -3,6 +3,7 @@
 use seriatim_engine::drive::Error as DriveError;
 use seriatim_journal::Error as JournalError;
 
+use crate::aside;
 use crate::exit::Exit;
 
 /// What a command could not do.
@@ -45,6 +46,17 @@ impl From<JournalError> for CommandError {
                 .hint("nothing that was recorded is lost; make room, then continue with `seriatim resume`"),
             JournalError::ReadOnly { .. } => CommandError::usage(message)
                 .hint("make the folder writable, or name another workspace with --workspace"),
+            JournalError::Exposed { path, .. } => CommandError::usage(message).hint(format!(
+                "look whether others changed anything in it, then:  chmod 700 {}",
+                path.display()
+            )),
+            JournalError::OtherOwner { path, .. } => CommandError::usage(message).hint(format!(
+                "run as that user, or take the folder over:  sudo chown -R \"$(id -un)\" {}",
+                path.display()
+            )),
+            JournalError::Link { path } => CommandError::usage(message)
+                .hint(format!("put the folder or file itself there:  rm {}", path.display())),
+            JournalError::Lost { .. } => CommandError::not_good(message).hint(aside::WHAT_TO_DO),
             JournalError::Damaged { .. } | JournalError::Broken { .. } => {
                 CommandError::not_good(message).hint("`seriatim verify` names what is damaged")
             }
@@ -87,6 +99,7 @@ impl From<DriveError> for CommandError {
             DriveError::Unwritable(_) | DriveError::Unrecordable(_) => {
                 CommandError::not_good(error.to_string())
             }
+            DriveError::StoreLost { path, unrecorded } => aside::keep(&path, &unrecorded),
             DriveError::Unreadable { .. } => {
                 CommandError::not_good(error.to_string()).hint("`seriatim verify` tells more")
             }

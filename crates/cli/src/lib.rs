@@ -2,6 +2,7 @@
 
 mod answers;
 mod args;
+mod aside;
 mod assignments;
 mod bench;
 mod commands;

@@ -21,6 +21,7 @@ use seriatim_engine::hands::disk::Disk;
 use seriatim_engine::hands::files::Files;
 use seriatim_engine::hands::paths;
 use seriatim_engine::hands::runner::Supervised;
+use seriatim_engine::home::ATTEMPTS;
 use seriatim_engine::job::Address;
 use seriatim_engine::job::Job;
 use seriatim_engine::listen::ConfigAnswer;
@@ -137,11 +138,11 @@ impl Session {
             clock: Arc::new(clock),
             files,
             processes: Arc::new(Supervised::by_this_program()),
-            workspace: root,
+            workspace: root.with_store(workspace.home.store()),
             config: config.clone(),
             redactor: workspace.redactor()?,
-            scratch: scratch(&workspace),
-            outputs: workspace.state().join("outputs"),
+            scratch: workspace.home.make_folder(ATTEMPTS)?,
+            outputs: workspace.home.make_folder("outputs")?,
         });
         Ok(Session { workspace, store, holder, hands, config, registry: context.registry })
     }
@@ -219,8 +220,9 @@ impl Session {
             driver.set_unreadable(why.clone());
         }
         driver.take_up(lease, &info)?;
-        let outcome = driver.drive()?.into_iter().next();
+        let driven = driver.drive();
         face.progress.clear();
+        let outcome = driven?.into_iter().next();
         if let Some(wrong) = face.wrong_answer.take() {
             return Err(
                 CommandError::usage(wrong).hint("the run waits; answer it, or mend the answers and resume")
@@ -234,7 +236,6 @@ impl Session {
         drop(self.holder);
         // Empty by now, unless another process works in the same workspace; then it stays.
         let _ = std::fs::remove_dir(&self.hands.scratch);
-        let _ = self.hands.scratch.parent().map(std::fs::remove_dir);
         let _ = self.store.close();
     }
 
@@ -275,13 +276,6 @@ fn run_name(at: Utc) -> String {
         random /= 32;
     }
     format!("{}-{tail}", at.compact())
-}
-
-/// A folder for agents' papers that is nobody else's, outside the workspace.
-fn scratch(workspace: &Workspace) -> std::path::PathBuf {
-    let user = rustix::process::getuid().as_raw();
-    let place = Hash::of(workspace.root.as_os_str().as_encoded_bytes()).short();
-    std::env::temp_dir().join(format!("seriatim-{user}")).join(place)
 }
 
 /// Whoever watches a drive: progress, prepared answers, questions on the terminal.

@@ -1,4 +1,4 @@
-//! The workspace: where `seriatim.toml` and `.seriatim/` are.
+//! The workspace: where `seriatim.toml` is, and the store that belongs to it.
 
 use std::path::Path;
 use std::path::PathBuf;
@@ -9,23 +9,28 @@ use seriatim_core::redact::BadPattern;
 use seriatim_core::redact::Redactor;
 use seriatim_core::redact::names_a_secret;
 use seriatim_engine::drive::ConfigChoice;
+use seriatim_engine::home::Home;
+use seriatim_engine::home::PLAIN;
+use seriatim_engine::home::Settled;
+use seriatim_journal::Filter;
+use seriatim_journal::OpenFilter;
+use seriatim_journal::RunInfo;
 use seriatim_journal::Store;
 
 use crate::args::Context;
 use crate::error::CommandError;
 use crate::error::Result;
 use crate::render;
+use crate::ui::Ui;
 
 /// The name of the configuration file.
 pub(crate) const CONFIG: &str = "seriatim.toml";
-/// The folder of runtime state.
-pub(crate) const STATE: &str = ".seriatim";
-
 /// A workspace and what it is configured to be.
 #[derive(Debug)]
 pub(crate) struct Workspace {
     pub(crate) root: PathBuf,
     pub(crate) config: Config,
+    pub(crate) home: Home,
     /// Why the configuration file cannot be used, where that does not matter.
     pub(crate) unreadable: Option<String>,
 }
@@ -48,7 +53,7 @@ impl Workspace {
         if named.is_some() {
             return Ok(start);
         }
-        let marks = [CONFIG, STATE, ".git"];
+        let marks = [CONFIG, PLAIN, ".git"];
         let found = start.ancestors().find(|dir| marks.iter().any(|m| dir.join(m).exists()));
         Ok(found.unwrap_or(&start).to_owned())
     }
@@ -64,7 +69,8 @@ impl Workspace {
             "{}; the recorded configuration is used, and redaction knows the usual secrets only",
             error.message
         ));
-        Ok(Workspace { root, config: Config::default(), unreadable: Some(error.message) })
+        let home = settle(&context.ui, Home::of(&root));
+        Ok(Workspace { root, config: Config::default(), home, unreadable: Some(error.message) })
     }
 
     /// Opens it: configuration errors are shown with their place and end the command.
@@ -75,11 +81,12 @@ impl Workspace {
     /// Opens the workspace at a root that is known.
     pub(crate) fn open_at(context: &Context, root: PathBuf) -> Result<Workspace> {
         let ui = &context.ui;
+        let home = settle(ui, Home::of(&root));
         let path = root.join(CONFIG);
         let text = match std::fs::read_to_string(&path) {
             Ok(text) => text,
             Err(e) if e.kind() == std::io::ErrorKind::NotFound => {
-                return Ok(Workspace { root, config: Config::default(), unreadable: None });
+                return Ok(Workspace { root, config: Config::default(), home, unreadable: None });
             }
             Err(e) => return Err(CommandError::usage(format!("{} cannot be read: {e}", path.display()))),
         };
@@ -92,12 +99,42 @@ impl Workspace {
         if errors > 0 {
             return Err(CommandError::usage(format!("{CONFIG} has {errors} error(s)")));
         }
-        Ok(Workspace { root, config, unreadable: None })
+        Ok(Workspace { root, config, home, unreadable: None })
     }
 
-    /// The folder of runtime state.
+    /// The folder of the store.
     pub(crate) fn state(&self) -> PathBuf {
-        self.root.join(STATE)
+        self.home.store().to_owned()
+    }
+
+    /// The runs that belong to this workspace.
+    pub(crate) fn runs(&self) -> Filter {
+        Filter { workspace: Some(self.home.key()), ..Filter::default() }
+    }
+
+    /// The open calls of the runs that belong to this workspace.
+    pub(crate) fn open_calls(&self) -> OpenFilter {
+        OpenFilter { workspace: Some(self.home.key()), ..OpenFilter::default() }
+    }
+
+    /// The folder that a run belongs to, where that is another one.
+    pub(crate) fn elsewhere(&self, store: &Store, run: &RunInfo) -> Result<Option<PathBuf>> {
+        let here = store.workspace_or_origin(&self.home.key())?;
+        Ok((run.workspace != here).then(|| self.home.folder_of(&run.workspace)))
+    }
+
+    /// Refuses to `verb` a run that belongs to another folder: its files are there.
+    pub(crate) fn refuse_elsewhere(&self, store: &Store, run: &RunInfo, verb: &str) -> Result<()> {
+        let Some(folder) = self.elsewhere(store, run)? else { return Ok(()) };
+        let (name, shown) = (&run.name, folder.display());
+        let there = format!("seriatim --workspace {shown} {verb} {name}");
+        Err(if folder.is_dir() {
+            CommandError::usage(format!("run {name} belongs to {shown}; nothing was changed"))
+                .hint(format!("continue there:  {there}"))
+        } else {
+            CommandError::usage(format!("run {name} belongs to {shown}, which is gone; nothing was changed"))
+                .hint(format!("bring the folder back (`git worktree add {shown} BRANCH`), then:  {there}"))
+        })
     }
 
     /// What must never be stored: configured patterns and the values of variables whose names say so.
@@ -107,13 +144,37 @@ impl Workspace {
 
     /// The journal, created when it is not there.
     pub(crate) fn store(&self) -> Result<Store> {
-        Ok(Store::open(&self.state(), self.redactor()?)?)
+        Ok(Store::open(self.home.store(), self.redactor()?)?.at(&self.home.key()))
     }
 
     /// The journal for reading; nothing is created or changed.
     pub(crate) fn store_to_read(&self) -> Result<Option<Store>> {
-        Ok(Store::open_read_only(&self.state(), self.redactor()?)?)
+        let store = Store::open_read_only(self.home.store(), self.redactor()?)?;
+        Ok(store.map(|store| store.at(&self.home.key())))
     }
+}
+
+/// Moves a store from where earlier versions kept it, and says so.
+fn settle(ui: &Ui, mut home: Home) -> Home {
+    match home.settle() {
+        Ok(Settled::Already) => {}
+        Ok(Settled::Moved { from, to }) => ui.note(format!(
+            "The record was moved from {} to {}, where `git clean` does not reach it.",
+            from.display(),
+            to.display()
+        )),
+        Ok(Settled::Later { at }) => ui.warn(format!(
+            "the record stays in {} for now: another process works with it there; it is moved later",
+            at.display()
+        )),
+        Ok(Settled::Second { unused, used }) => ui.warn(format!(
+            "{} is not used: the record of this repository is {}; move the former away, its runs can be read there",
+            unused.display(),
+            used.display()
+        )),
+        Err(error) => ui.warn(format!("the record stays in {}: {error}", home.store().display())),
+    }
+    home
 }
 
 /// Takes out what must never be stored: what the patterns say, and values of variables whose names say so.

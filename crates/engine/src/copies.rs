@@ -4,7 +4,6 @@ use seriatim_core::failure::Class;
 use seriatim_core::failure::Failure;
 use seriatim_flows::request::Comparison;
 
-use crate::guard::Project;
 use crate::hands::pattern::Pattern;
 use crate::hands::snapshot::DEFAULT_EXCLUDES;
 use crate::hands::snapshot::Retention;
@@ -17,12 +16,12 @@ use crate::labelled::Needed;
 use crate::perform::Hands;
 use crate::perform::file_failure;
 
-/// Where snapshots are kept, below the workspace.
-pub const FOLDER: &str = ".seriatim/snapshots";
+/// Where snapshots are kept, in the store.
+pub const FOLDER: &str = "snapshots";
 
 /// The snapshots of our own.
 fn private(hands: &Hands) -> Snapshots<'_> {
-    Snapshots::new(hands.files.as_ref(), hands.workspace.clone(), FOLDER)
+    Snapshots::new(hands.files.as_ref(), hands.workspace.clone(), hands.workspace.store().join(FOLDER))
 }
 
 /// Those that people see (OC-66).
@@ -46,8 +45,7 @@ pub(crate) fn take(hands: &Hands, job: &Job, scope: &[String], label: &str) -> R
     let labelled = labelled(hands);
     let id = take_in(labelled.all(), job, scope, label.to_owned())?;
     // What is too many or too old goes (OC-68, OC-69). The snapshot is there, whatever comes of that.
-    let state = Project { root: hands.workspace.root().to_owned() }.state_dir();
-    let needed = Needed::look(&state, hands.redactor.clone());
+    let needed = Needed::look(hands.workspace.store(), hands.redactor.clone());
     let _ = labelled.prune(&Retention::default(), &needed, hands.clock.now());
     Ok(id)
 }

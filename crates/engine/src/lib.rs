@@ -9,6 +9,7 @@ pub mod copies;
 pub mod drive;
 pub mod guard;
 pub mod hands;
+pub mod home;
 mod ids;
 pub mod job;
 pub mod labelled;

@@ -58,8 +58,8 @@ pub struct Hands {
     pub workspace: Workspace,
     pub config: Arc<Config>,
     pub redactor: Redactor,
-    /// Where agents get their brief and leave their report: outside the workspace's own state, so that
-    /// nothing an agent writes lies under `.seriatim/` before it passed the journal's door.
+    /// Where agents get their brief and leave their report: a private folder in the store, cleared when the attempt is
+    /// over, so that nothing an agent writes stays there without having passed the journal's door.
     pub scratch: PathBuf,
     /// Where long output of an attempt is kept.
     pub outputs: PathBuf,

@@ -2,6 +2,9 @@
 
 mod trees;
 
+use std::path::Path;
+use std::path::PathBuf;
+
 use serde::Serialize;
 use serde_json::Value;
 use seriatim_core::cycle::leaks;
@@ -30,8 +33,8 @@ use crate::job::Job;
 use crate::perform::Hands;
 use crate::perform::file_failure;
 
-/// Where our own index and objects lie.
-pub(crate) const PRIVATE: &str = ".seriatim/git";
+/// Where our own index and objects lie, in the store.
+pub(crate) const PRIVATE: &str = "git";
 /// By this trailer a delivery is found again after a crash.
 const TRAILER: &str = "Seriatim-Delivery";
 /// How much of a change is looked through for credentials.
@@ -39,8 +42,17 @@ const SEARCHED_BYTES_MAX: usize = 16 << 20;
 /// Larger files are not counted line by line.
 const COUNTED_BYTES_MAX: u64 = 16 << 20;
 
+pub(crate) fn private(hands: &Hands) -> PathBuf {
+    hands.workspace.store().join(PRIVATE)
+}
+
+/// How a place in the store is shown to people.
+pub(crate) fn shown(hands: &Hands, place: &Path) -> String {
+    hands.workspace.relative(place).unwrap_or_else(|| place.display().to_string())
+}
+
 fn git(hands: &Hands) -> Git<'_> {
-    Git::new(hands.processes.as_ref(), hands.files.as_ref(), hands.workspace.clone(), PRIVATE)
+    Git::new(hands.processes.as_ref(), hands.files.as_ref(), hands.workspace.clone(), private(hands))
 }
 
 /// The repository as it is seen from a working tree; an empty name means the workspace.
@@ -50,7 +62,7 @@ fn git_at<'h>(hands: &'h Hands, tree: &str) -> Result<Git<'h>, Failure> {
     }
     let place = hands.workspace.resolve(tree).map_err(|e| file_failure(&e))?;
     let workspace = Workspace::new(&place).map_err(|e| file_failure(&e))?;
-    Ok(Git::new(hands.processes.as_ref(), hands.files.as_ref(), workspace, PRIVATE))
+    Ok(Git::new(hands.processes.as_ref(), hands.files.as_ref(), workspace, private(hands)))
 }
 
 fn failure(error: GitError) -> Failure {
@@ -73,7 +85,7 @@ pub(crate) fn perform(hands: &Hands, job: &Job, call: &GitCall) -> Result<Value,
         GitCall::Deliver(delivery) => deliver(&git(hands), job, delivery).map(value),
         GitCall::Show { at, paths, tree } => {
             let git = git_at(hands, tree)?;
-            Ok(value(paths.iter().map(|path| shown(&git, at, path)).collect::<Shown>()))
+            Ok(value(paths.iter().map(|path| text_at(&git, at, path)).collect::<Shown>()))
         }
         GitCall::Between { from, to, tree } => {
             let found = git_at(hands, tree)?.changes_between(from.as_deref(), to).map_err(failure)?;
@@ -126,7 +138,7 @@ fn changes(git: &Git<'_>, since: &str, apart: &[String], limit_bytes: u64) -> Re
     Ok(Difference { files, diff: whole.text[..end].to_owned(), cut, leaks, waived })
 }
 
-fn shown(git: &Git<'_>, at: &str, path: &str) -> Option<Text> {
+fn text_at(git: &Git<'_>, at: &str, path: &str) -> Option<Text> {
     let text = git.text_at(at, path)?;
     Some(Text { hash: Hash::of(text.as_bytes()), text })
 }

@@ -116,7 +116,8 @@ impl<'p> Rollback<'p> {
         now: Utc,
     ) -> Rollback<'p> {
         let project = Project { root: workspace.root().to_owned() };
-        Rollback { git: Git::new(processes, &Disk, workspace, PRIVATE), project, redactor, now }
+        let private = workspace.store().join(PRIVATE);
+        Rollback { git: Git::new(processes, &Disk, workspace, private), project, redactor, now }
     }
 
     /// Finds the checkpoint and says what would be done. Nothing is changed.

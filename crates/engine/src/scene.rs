@@ -14,6 +14,7 @@ use seriatim_flows::request::SceneCall;
 use seriatim_flows::request::SceneChange;
 use seriatim_flows::request::SealOf;
 use seriatim_flows::request::Taken;
+use seriatim_flows::request::TreePlace;
 
 use crate::agents;
 use crate::copies;
@@ -21,6 +22,7 @@ use crate::hands::files::FileError;
 use crate::hands::files::Kind;
 use crate::hands::files::Write;
 use crate::hands::git::Git;
+use crate::hands::paths::TREES_PREFIX;
 use crate::hands::paths::Workspace;
 use crate::hands::pattern::Pattern;
 use crate::hands::snapshot::Listing;
@@ -29,10 +31,12 @@ use crate::hands::snapshot::Snapshots;
 use crate::hands::snapshot::State;
 use crate::hands::snapshot::Step;
 use crate::hands::snapshot::Take;
+use crate::home::TREES;
 use crate::job::Job;
 use crate::perform::Hands;
 use crate::perform::file_failure;
 use crate::perform::remove_all;
+use crate::repository;
 
 /// No work is about these.
 const APART: [&str; 9] = [
@@ -48,8 +52,6 @@ const APART: [&str; 9] = [
 ];
 /// How snapshots are named that are only for comparing.
 const SCENE: &str = "scene-";
-/// Where copies lie.
-const COPIES: &str = ".seriatim/trees";
 
 /// Performs a call; the outcome is of the type that the call has.
 pub(crate) fn perform(hands: &Hands, job: &Job, call: &SceneCall) -> Result<Value, Failure> {
@@ -83,20 +85,22 @@ fn failure(error: SnapshotError) -> Failure {
     }
 }
 
-/// Where a copy lies, seen from the workspace.
-fn place_of(run: &str, copy: &str) -> String {
-    format!("{COPIES}/{run}-{copy}")
+/// The name of the folder of a copy.
+fn name_of(run: &str, copy: &str) -> String {
+    format!("{run}-{copy}")
 }
 
 fn root(hands: &Hands, job: &Job, copy: &str) -> PathBuf {
-    let root = hands.workspace.root();
-    if copy.is_empty() { root.to_owned() } else { root.join(place_of(&job.run_name, copy)) }
+    if copy.is_empty() {
+        return hands.workspace.root().to_owned();
+    }
+    hands.workspace.store().join(TREES).join(name_of(&job.run_name, copy))
 }
 
 /// The snapshots as they are compared with a root: that of the workspace, or that of a copy.
 fn snapshots<'h>(hands: &'h Hands, root: &Path) -> Result<Snapshots<'h>, Failure> {
     let workspace = Workspace::new(root).map_err(|e| file_failure(&e))?;
-    let store = hands.workspace.root().join(copies::FOLDER);
+    let store = hands.workspace.store().join(copies::FOLDER);
     Ok(Snapshots::new(hands.files.as_ref(), workspace, store))
 }
 
@@ -137,15 +141,17 @@ fn forget(hands: &Hands, job: &Job) -> Result<(), Failure> {
     snapshots(hands, hands.workspace.root())?.prune(of_run).map(|_| ()).map_err(failure)
 }
 
-/// Makes a copy and gives its path, seen from the workspace. What is remembered is the copy itself: others may work in
+/// Makes a copy and says how it is named and where it is. What is remembered is the copy itself: others may work in
 /// the workspace while it is made.
-fn make_copy(hands: &Hands, job: &Job, copy: &str) -> Result<String, Failure> {
+fn make_copy(hands: &Hands, job: &Job, copy: &str) -> Result<TreePlace, Failure> {
     let place = root(hands, job, copy);
     remove_all(hands.files.as_ref(), &place).map_err(|e| file_failure(&e))?;
-    agents::copy_workspace(hands.files.as_ref(), hands.workspace.root(), &place)
-        .map_err(|e| file_failure(&e))?;
+    agents::copy_workspace(hands.files.as_ref(), &hands.workspace, &place).map_err(|e| file_failure(&e))?;
     mark(hands, job, copy, &place)?;
-    Ok(place_of(&job.run_name, copy))
+    Ok(TreePlace {
+        name: format!("{TREES_PREFIX}/{}", name_of(&job.run_name, copy)),
+        path: repository::shown(hands, &place),
+    })
 }
 
 fn files(hands: &Hands, root: &Path) -> Result<Vec<String>, Failure> {
@@ -211,7 +217,7 @@ fn ignored(hands: &Hands, steps: &[Step]) -> BTreeSet<String> {
         hands.processes.as_ref(),
         hands.files.as_ref(),
         hands.workspace.clone(),
-        crate::repository::PRIVATE,
+        repository::private(hands),
     );
     if paths.is_empty() || !git.is_repository().unwrap_or(false) {
         return BTreeSet::new();

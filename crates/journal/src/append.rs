@@ -102,6 +102,9 @@ pub(crate) struct Standings {
     /// The state of the database that they were read from.
     version: i64,
     runs: BTreeMap<RunRef, Standing>,
+    /// How many entries this process has seen in each run. A store with fewer is an older one that was put in its
+    /// place.
+    seen: BTreeMap<RunRef, u64>,
 }
 
 struct Standing {
@@ -113,6 +116,12 @@ impl Standings {
     /// The state of the database that they were read from; zero when they were not.
     pub(crate) fn version(&self) -> i64 {
         self.version
+    }
+
+    /// Forgets where the runs are, but not how far they were.
+    pub(crate) fn forget(&mut self) {
+        self.version = 0;
+        self.runs.clear();
     }
 
     /// Within a transaction: forgets everything if anybody else has written since.
@@ -133,6 +142,9 @@ impl Standings {
                     Err(flaw) => return Ok(Err(flaw)),
                 };
                 let tip = Tip::read(session, run)?;
+                if self.seen.get(&run).is_some_and(|seen| *seen > tip.entries) {
+                    return Err(Error::Lost { path: session.path.to_owned() });
+                }
                 Ok(row.agrees_with(&tip).map(|()| place.insert(Standing { row, tip })))
             }
         }
@@ -197,6 +209,7 @@ fn append_one(
     }
     change_standing(session, door, append, row, tip)?;
     let done = Done { entries: tip.entries, head: tip.head, opened };
+    standings.seen.insert(append.run, done.entries);
     if append.release {
         standings.runs.remove(&append.run);
     }

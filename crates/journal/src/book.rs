@@ -17,6 +17,8 @@ use crate::entry::NewEntry;
 use crate::error::Error;
 use crate::ledger;
 use crate::ledger::What;
+use crate::read::WORKSPACE;
+use crate::read::workspace_of;
 use crate::row::RunRow;
 use crate::row::Tip;
 use crate::run::NewRun;
@@ -121,7 +123,7 @@ impl Page<'_> {
 impl Store {
     /// The book of a flow, where there is one.
     pub fn book(&self, flow: &str) -> Result<Option<RunRef>, Error> {
-        find(&self.session(), flow)
+        find(&self.session(), flow, self.workspace())
     }
 
     pub fn memo(&self, book: RunRef, key: &str) -> Result<Option<Vec<u8>>, Error> {
@@ -142,18 +144,19 @@ impl Store {
         publish: impl FnOnce(&T),
     ) -> Result<Result<T, E>, Error> {
         let is_brief = self.is_brief();
+        let workspace = self.workspace().to_owned();
         self.alone(|session| {
             if is_brief {
                 renew_log(session);
             }
             session.execute("BEGIN IMMEDIATE", [])?;
-            let row = match find(session, &new.flow)? {
+            let row = match find(session, &new.flow, &workspace)? {
                 Some(run) => RunRow::read(session, run)?.map_err(|flaw| Error::Broken {
                     run: new.flow.clone(),
                     seq: 0,
                     flaw,
                 })?,
-                None => create(session, new)?,
+                None => create(session, new, &workspace)?,
             };
             let tip = Tip::read(session, row.id)?;
             row.agrees_with(&tip).map_err(|flaw| Error::Broken {
@@ -180,10 +183,14 @@ impl Store {
     }
 }
 
-fn find(session: &Session<'_>, flow: &str) -> Result<Option<RunRef>, Error> {
+fn find(session: &Session<'_>, flow: &str, workspace: &str) -> Result<Option<RunRef>, Error> {
     session.first(
-        "SELECT id FROM run WHERE flow = ?1 AND subject = ?2 AND subject <> '' AND status < 3",
-        [flow, SUBJECT],
+        &format!(
+            "SELECT id FROM run WHERE flow = ?1 AND subject = ?2 AND subject <> '' AND status < 3
+                AND {WORKSPACE} = {}",
+            workspace_of("?3")
+        ),
+        [flow, SUBJECT, workspace],
         |row| row.get(0).map(RunRef),
     )
 }
@@ -191,11 +198,15 @@ fn find(session: &Session<'_>, flow: &str) -> Result<Option<RunRef>, Error> {
 /// A book is about the workspace.
 const SUBJECT: &str = ".";
 
-fn create(session: &Session<'_>, new: &NewRun) -> Result<RunRow, Error> {
-    let run = NewRun { subject: SUBJECT.to_owned(), ..new.clone() };
-    let mut row = RunRow::insert(session, &run, Status::Suspended, None)?;
+fn create(session: &Session<'_>, new: &NewRun, workspace: &str) -> Result<RunRow, Error> {
+    // Each workspace of the store has a book of its own, and every run a name of its own.
+    let books =
+        session.one("SELECT count(*) FROM run WHERE flow = ?1", [&new.flow], |row| row.get::<_, u64>(0))?;
+    let name = if books == 0 { new.name.clone() } else { format!("{}-{}", new.name, books + 1) };
+    let run = NewRun { subject: SUBJECT.to_owned(), name, ..new.clone() };
+    let mut row = RunRow::insert(session, &run, workspace, Status::Suspended, None)?;
     row.store(session, &Tip::NONE, Status::Suspended)?;
-    ledger::add(session, &row.name, &Tip::NONE, What::Begun, run.at, ledger::identity(&run))?;
+    ledger::add(session, &row.name, &Tip::NONE, What::Begun, run.at, ledger::identity(&run, workspace))?;
     Ok(row)
 }
 

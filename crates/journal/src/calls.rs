@@ -9,6 +9,7 @@ use seriatim_core::time::Utc;
 
 use crate::door::Clean;
 use crate::error::Error;
+use crate::read::WORKSPACE;
 use crate::run::RunRef;
 use crate::seal::Seal;
 use crate::seal::Sealer;
@@ -82,10 +83,12 @@ pub struct OpenCall {
 }
 
 /// Which open calls are wanted.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct OpenFilter {
     pub run: Option<RunRef>,
     pub kind: Option<OpenKind>,
+    /// Those of the runs of one workspace.
+    pub workspace: Option<String>,
 }
 
 /// A call that is open.
@@ -97,6 +100,8 @@ pub struct Open {
     pub run_name: String,
     /// The title of the run.
     pub title: String,
+    /// The workspace of the run.
+    pub workspace: String,
     pub key: String,
     pub digest: Hash,
     pub body: Vec<u8>,
@@ -146,7 +151,11 @@ impl Store {
             |row| Ok(CallRow::decode(row)),
         )?;
         // A call that cannot be read is for `verify` to name; it does not hide the others.
-        calls.into_iter().flatten().map(|call| call.open(&session)).collect()
+        let open =
+            calls.into_iter().flatten().map(|call| call.open(&session)).collect::<Result<Vec<_>, _>>()?;
+        let Some(wanted) = &filter.workspace else { return Ok(open) };
+        let wanted = self.workspace_or_origin(wanted)?;
+        Ok(open.into_iter().filter(|call| call.workspace == wanted).collect())
     }
 
     /// The call that a person means by `given`.
@@ -241,10 +250,9 @@ impl CallRow {
     }
 
     fn open(self, session: &Session<'_>) -> Result<Open, Error> {
-        let run = session.first("SELECT name, title FROM run WHERE id = ?1", [self.run.0], |row| {
-            Ok((row.get(0)?, row.get(1)?))
-        })?;
-        let (run_name, title) = run.unwrap_or_default();
+        let sql = format!("SELECT name, title, {WORKSPACE} FROM run WHERE id = ?1");
+        let run = session.first(&sql, [self.run.0], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
+        let (run_name, title, workspace) = run.unwrap_or_default();
         Ok(Open {
             answered: self.answered(session)?,
             id: self.id.to_string(),
@@ -252,6 +260,7 @@ impl CallRow {
             run: self.run,
             run_name,
             title,
+            workspace,
             key: self.key,
             digest: self.digest,
             body: self.body.unwrap_or_default(),

@@ -39,6 +39,14 @@ pub enum Error {
     Sqlite { path: PathBuf, source: rusqlite::Error },
     #[error("the journal of run `{run}` is broken at entry {seq}: {flaw}")]
     Broken { run: String, seq: u64, flaw: Flaw },
+    #[error("`{path}` is a symbolic link: the record is not kept behind one")]
+    Link { path: PathBuf },
+    #[error("`{path}` belongs to another user (uid {owner})")]
+    OtherOwner { path: PathBuf, owner: u32 },
+    #[error("`{path}` is open to other users (mode {mode:o})")]
+    Exposed { path: PathBuf, mode: u32 },
+    #[error("the store `{path}` was removed or replaced while it was in use")]
+    Lost { path: PathBuf },
     #[error("there is no run `{given}`")]
     NoSuchRun { given: String },
     #[error("`{given}` could be any of several runs: {}", candidates.join(", "))]

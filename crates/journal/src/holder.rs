@@ -12,6 +12,7 @@ use std::hash::BuildHasher;
 use std::hash::Hasher;
 use std::io;
 use std::io::Write;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::path::PathBuf;
 
@@ -23,6 +24,7 @@ use seriatim_core::time::Utc;
 use crate::error::At;
 use crate::error::Error;
 use crate::lock::flock;
+use crate::private;
 use crate::store::Store;
 
 /// Who holds a lease, in terms that a person can act on.
@@ -58,7 +60,7 @@ impl Holder {
     /// Makes this process known beside the store. `command` is what people see; secrets are taken out of it.
     pub fn register(store: &Store, command: &str, since: Utc) -> Result<Holder, Error> {
         let dir = holders_dir(store.dir());
-        fs::create_dir_all(&dir).at(&dir)?;
+        private::make_folder(&dir)?;
         sweep(&dir);
         let pid = std::process::id();
         // Random, so that a name is never used twice: pids are, also between containers.
@@ -74,7 +76,8 @@ impl Holder {
         // Locked before it gets its name: whoever sees the name finds it locked.
         let unnamed = dir.join(format!(".{}.new", info.file));
         let path = dir.join(&info.file);
-        let mut file = OpenOptions::new().create_new(true).write(true).open(&unnamed).at(&unnamed)?;
+        let mut file =
+            OpenOptions::new().create_new(true).write(true).mode(0o600).open(&unnamed).at(&unnamed)?;
         let named = flock(&file, FlockOperation::NonBlockingLockExclusive)
             .map_err(io::Error::from)
             .and_then(|()| file.write_all(serde_json::to_string(&info)?.as_bytes()))
@@ -104,10 +107,20 @@ pub(crate) fn is_alive(store_dir: &Path, info: &HolderInfo) -> bool {
     if info.file.contains('/') {
         return false;
     }
-    match File::open(holders_dir(store_dir).join(&info.file)) {
+    let path = holders_dir(store_dir).join(&info.file);
+    if private::check_file_to_read(&path).is_err() {
+        return true;
+    }
+    match File::open(path) {
         Ok(file) => is_locked(&file),
         Err(error) => error.kind() != io::ErrorKind::NotFound,
     }
+}
+
+/// Whether any holder of the store lives.
+pub(crate) fn is_any_alive(store_dir: &Path) -> bool {
+    let Ok(files) = fs::read_dir(holders_dir(store_dir)) else { return false };
+    files.flatten().any(|file| File::open(file.path()).is_ok_and(|file| is_locked(&file)))
 }
 
 /// A shared lock is asked for, so that two who look at the same time do not take each other for the holder.

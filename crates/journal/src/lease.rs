@@ -14,6 +14,8 @@ use crate::holder::Holder;
 use crate::holder::HolderInfo;
 use crate::ledger;
 use crate::ledger::What;
+use crate::read::WORKSPACE;
+use crate::read::workspace_of;
 use crate::row::RunRow;
 use crate::row::Tip;
 use crate::run::NewRun;
@@ -83,13 +85,14 @@ impl Store {
         let door = self.door().clone();
         let dir = self.dir().to_owned();
         let holder = holder_text(holder);
+        let workspace = self.workspace().to_owned();
         self.write(|session| {
             let mut liveness = Liveness::in_dir(&dir);
             runs.into_iter()
                 .map(|(mut run, entries)| {
                     run.title = door.clean_text(&run.title);
                     run.subject = door.clean_text(&run.subject);
-                    create_one(session, &run, &entries, &holder, &mut liveness)
+                    create_one(session, &run, &workspace, &entries, &holder, &mut liveness)
                 })
                 .collect()
         })
@@ -145,19 +148,20 @@ fn acquire_one(
 fn create_one(
     session: &Session<'_>,
     run: &NewRun,
+    workspace: &str,
     entries: &[NewEntry],
     holder: &str,
     liveness: &mut Liveness<'_>,
 ) -> Result<Lease, Error> {
-    refuse_busy_subject(session, run, liveness)?;
+    refuse_busy_subject(session, run, workspace, liveness)?;
     if session.first("SELECT 1 FROM run WHERE name = ?1", [&run.name], |_| Ok(()))?.is_some() {
         return Err(Error::NameTaken { name: run.name.clone() });
     }
-    let mut row = RunRow::insert(session, run, Status::Running, Some(holder))?;
+    let mut row = RunRow::insert(session, run, workspace, Status::Running, Some(holder))?;
     let mut tip = Tip::NONE;
     add_entries(session, &row, &mut tip, entries)?;
     row.store(session, &tip, Status::Running)?;
-    ledger::add(session, &row.name, &tip, What::Begun, run.at, ledger::identity(run))?;
+    ledger::add(session, &row.name, &tip, What::Begun, run.at, ledger::identity(run, workspace))?;
     Ok(Lease { run: row.id, token: row.token, taken_over_from: None })
 }
 
@@ -165,14 +169,19 @@ fn create_one(
 fn refuse_busy_subject(
     session: &Session<'_>,
     run: &NewRun,
+    workspace: &str,
     liveness: &mut Liveness<'_>,
 ) -> Result<(), Error> {
     if run.subject.is_empty() {
         return Ok(());
     }
     let found = session.first(
-        "SELECT id FROM run WHERE flow = ?1 AND subject = ?2 AND subject <> '' AND status < 3",
-        [&run.flow, &run.subject],
+        &format!(
+            "SELECT id FROM run WHERE flow = ?1 AND subject = ?2 AND subject <> '' AND status < 3
+                AND {WORKSPACE} = {}",
+            workspace_of("?3")
+        ),
+        [run.flow.as_str(), &run.subject, workspace],
         |row| row.get(0).map(RunRef),
     )?;
     let Some(other) = found else { return Ok(()) };

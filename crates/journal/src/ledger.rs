@@ -50,15 +50,16 @@ impl Line<'_> {
 }
 
 /// What a run is, as far as that never changes.
-pub(crate) fn identity(run: &NewRun) -> Hash {
-    Sealer::new("identity")
+pub(crate) fn identity(run: &NewRun, workspace: &str) -> Hash {
+    let sealer = Sealer::new("identity")
         .text(&run.name)
         .text(&run.flow)
         .number(i64::from(run.flow_version))
         .text(&run.title)
         .text(&run.subject)
-        .number(run.at.0)
-        .digest()
+        .number(run.at.0);
+    // Runs of a store that served one workspace alone name none.
+    if workspace.is_empty() { sealer.digest() } else { sealer.text(workspace).digest() }
 }
 
 /// Adds a line about a run whose chain ends at `tip` now.
@@ -93,19 +94,20 @@ pub(crate) fn add(
 
 /// The identity of a run as its row tells it now.
 pub(crate) fn identity_of_row(session: &Session<'_>, row: &RunRow) -> Result<Hash, Error> {
-    let run = session.one(
-        "SELECT flow, flow_version, title, subject, started FROM run WHERE id = ?1",
+    let (run, workspace) = session.one(
+        "SELECT flow, flow_version, title, subject, started, workspace FROM run WHERE id = ?1",
         [row.id.0],
         |columns| {
-            Ok(NewRun {
+            let run = NewRun {
                 name: row.name.clone(),
                 flow: columns.get(0)?,
                 flow_version: columns.get(1)?,
                 title: columns.get(2)?,
                 subject: columns.get(3)?,
                 at: Utc(columns.get(4)?),
-            })
+            };
+            Ok((run, columns.get::<_, String>(5)?))
         },
     )?;
-    Ok(identity(&run))
+    Ok(identity(&run, &workspace))
 }

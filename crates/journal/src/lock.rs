@@ -3,7 +3,6 @@
 //! SQLite's own waiting sleeps and starves: with ten writers its slowest waited twenty times longer.
 
 use std::fs::File;
-use std::fs::OpenOptions;
 use std::path::Path;
 use std::path::PathBuf;
 
@@ -12,6 +11,11 @@ use rustix::io::Errno;
 
 use crate::error::At;
 use crate::error::Error;
+use crate::private;
+use crate::relocate::Node;
+
+/// The file that is locked while writing.
+const WRITING: &str = "journal.lock";
 
 pub(crate) struct WriterLock {
     /// Held while writing.
@@ -28,8 +32,7 @@ struct LockFile {
 
 impl LockFile {
     fn open(path: PathBuf) -> Result<LockFile, Error> {
-        let file =
-            OpenOptions::new().create(true).truncate(false).read(true).write(true).open(&path).at(&path)?;
+        let file = private::open_file(&path)?;
         Ok(LockFile { file, path })
     }
 
@@ -41,9 +44,14 @@ impl LockFile {
 
 impl WriterLock {
     pub(crate) fn open(dir: &Path) -> Result<WriterLock, Error> {
-        let writing = LockFile::open(dir.join("journal.lock"))?;
+        let writing = LockFile::open(dir.join(WRITING))?;
         let next = LockFile::open(dir.join("journal.next"))?;
         Ok(WriterLock { writing, next })
+    }
+
+    /// Whether this still is the lock of the store in `dir`, which may have been moved.
+    pub(crate) fn is_in(&self, dir: &Path) -> bool {
+        Node::at(&dir.join(WRITING)) == Node::of(&self.writing.file)
     }
 
     /// Waits for its turn, which ends when the result is dropped.

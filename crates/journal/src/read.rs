@@ -27,7 +27,15 @@ use crate::store::Store;
 const CANDIDATES_MAX: usize = 8;
 
 const SELECT_RUNS: &str = "SELECT id, name, flow, flow_version, title, subject, status, waiting_for, started,
-    updated, holder FROM run";
+    updated, holder, COALESCE(NULLIF(workspace, ''), (SELECT origin FROM store)) FROM run";
+
+/// The workspace of a run; one that names none belongs to the workspace in which the store was made.
+pub(crate) const WORKSPACE: &str = "COALESCE(NULLIF(workspace, ''), (SELECT origin FROM store))";
+
+/// The same of a parameter.
+pub(crate) fn workspace_of(parameter: &str) -> String {
+    format!("COALESCE(NULLIF({parameter}, ''), (SELECT origin FROM store))")
+}
 
 /// Which runs are wanted; by default all.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -35,6 +43,8 @@ pub struct Filter {
     pub status: Option<Status>,
     pub flow: Option<String>,
     pub subject: Option<String>,
+    /// Those of one workspace.
+    pub workspace: Option<String>,
     pub limit: Option<u32>,
 }
 
@@ -46,16 +56,24 @@ pub struct Listing {
 }
 
 impl Store {
-    /// The runs of the workspace, newest first.
+    /// The runs of the store, newest first.
     pub fn runs(&self, filter: &Filter) -> Result<Listing, Error> {
         let sql = format!(
             "{SELECT_RUNS} WHERE (?1 IS NULL OR status = ?1) AND (?2 IS NULL OR flow = ?2)
-                AND (?3 IS NULL OR subject = ?3) ORDER BY id DESC LIMIT ?4"
+                AND (?3 IS NULL OR subject = ?3) AND (?5 IS NULL OR {WORKSPACE} = {})
+                ORDER BY id DESC LIMIT ?4",
+            workspace_of("?5")
         );
         let mut statement = self.conn.prepare_cached(&sql).at(self.path())?;
         let limit = filter.limit.map_or(-1, i64::from);
         let mut rows = statement
-            .query(params![filter.status.map(Status::byte), filter.flow, filter.subject, limit])
+            .query(params![
+                filter.status.map(Status::byte),
+                filter.flow,
+                filter.subject,
+                limit,
+                filter.workspace
+            ])
             .at(self.path())?;
         let mut liveness = Liveness::in_dir(self.dir());
         let mut listing = Listing::default();
@@ -162,6 +180,7 @@ fn info(row: &Row<'_>, liveness: &mut Liveness<'_>) -> Result<RunInfo, Flaw> {
         waiting_for: row.get(7).map_err(unreadable("waiting_for"))?,
         started: Utc(row.get(8).map_err(unreadable("started"))?),
         updated: Utc(row.get(9).map_err(unreadable("updated"))?),
+        workspace: row.get(11).map_err(unreadable("workspace"))?,
         interrupted: status == Status::Running && holder.is_none(),
         holder,
     })

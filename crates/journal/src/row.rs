@@ -74,14 +74,24 @@ impl RunRow {
     pub(crate) fn insert(
         session: &Session<'_>,
         run: &NewRun,
+        workspace: &str,
         status: Status,
         holder: Option<&str>,
     ) -> Result<RunRow, Error> {
         // The seal needs the row's number, which comes with the row.
         session.execute(
             "INSERT INTO run(name, flow, flow_version, title, subject, started, status, waiting_for, updated, entries,
-                head, token, holder, seal) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, '', ?6, 0, x'', 0, NULL, x'')",
-            params![run.name, run.flow, run.flow_version, run.title, run.subject, run.at.0, status.byte()],
+                head, token, holder, seal, workspace) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, '', ?6, 0, x'', 0, NULL, x'', ?8)",
+            params![
+                run.name,
+                run.flow,
+                run.flow_version,
+                run.title,
+                run.subject,
+                run.at.0,
+                status.byte(),
+                workspace
+            ],
         )?;
         Ok(RunRow {
             id: RunRef(session.conn.last_insert_rowid()),

@@ -101,6 +101,8 @@ pub struct RunInfo {
     pub flow_version: u32,
     pub title: String,
     pub subject: String,
+    /// The workspace that it belongs to, as the store was told: `.`, a path from there, or an absolute one.
+    pub workspace: String,
     pub status: Status,
     /// Whom or what it waits for, in words; empty unless it waits.
     pub waiting_for: String,

@@ -9,8 +9,11 @@ use crate::error::Error;
 
 /// Each brings the store forward by one; the number of the last is the schema's version. A migration that has
 /// been released is never changed.
-const MIGRATIONS: &[&str] =
-    &[include_str!("../migrations/0001_journal.sql"), include_str!("../migrations/0002_memo.sql")];
+const MIGRATIONS: &[&str] = &[
+    include_str!("../migrations/0001_journal.sql"),
+    include_str!("../migrations/0002_memo.sql"),
+    include_str!("../migrations/0003_workspace.sql"),
+];
 
 /// Tells our databases from others: `seri` in ASCII.
 const APPLICATION_ID: i32 = 0x7365_7269;

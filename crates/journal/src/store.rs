@@ -19,6 +19,9 @@ use crate::door::Door;
 use crate::error::At;
 use crate::error::Error;
 use crate::lock::WriterLock;
+use crate::private;
+use crate::private::Access;
+use crate::relocate::Node;
 use crate::schema;
 use crate::schema::Found;
 use crate::session::Session;
@@ -37,7 +40,7 @@ const STATEMENTS_MAX: usize = 64;
 
 /// How a store is opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Mode {
+pub(crate) enum Mode {
     /// A command that writes: it moves the write-ahead log into the database now and then.
     Writer,
     /// A short-lived process that must be quick: it leaves that to others.
@@ -50,6 +53,10 @@ pub struct Store {
     pub(crate) conn: Connection,
     dir: PathBuf,
     path: PathBuf,
+    /// The file that was opened; another one at the same path is another store.
+    node: Option<Node>,
+    /// The workspace for which it is used, as its runs name it.
+    workspace: String,
     lock: Option<WriterLock>,
     door: Door,
     mode: Mode,
@@ -74,8 +81,8 @@ impl Store {
     }
 
     fn open_to_write(dir: &Path, redactor: Redactor, mode: Mode) -> Result<Store, Error> {
-        fs::create_dir_all(dir).at(dir)?;
         let path = database_path(dir);
+        enter_to_write(dir, &path)?;
         let lock = WriterLock::open(dir)?;
         let conn = match connect_current(&path, mode) {
             Some(conn) => conn,
@@ -88,6 +95,9 @@ impl Store {
     /// Opens the store in `dir` without changing it; nothing where there is none.
     pub fn open_read_only(dir: &Path, redactor: Redactor) -> Result<Option<Store>, Error> {
         let path = database_path(dir);
+        if !enter_to_read(dir, &path)? {
+            return Ok(None);
+        }
         match fs::metadata(&path) {
             Ok(found) if found.len() > 0 => {}
             // A file without content is one that another process is about to fill.
@@ -122,7 +132,9 @@ impl Store {
         let store = Store {
             conn,
             dir: dir.to_owned(),
+            node: Node::at(&path),
             path,
+            workspace: String::new(),
             lock,
             door: Door::new(redactor),
             mode,
@@ -134,6 +146,34 @@ impl Store {
         // Asking for the first time sets what later states are compared with.
         let _ = store.changed();
         store
+    }
+
+    /// Uses the store for one of its workspaces: new runs belong to it, and its book is meant. Without that it is the
+    /// one in which the store was made.
+    #[must_use]
+    pub fn at(self, workspace: &str) -> Store {
+        Store { workspace: workspace.to_owned(), ..self }
+    }
+
+    /// The workspace for which the store is used.
+    pub fn workspace(&self) -> &str {
+        &self.workspace
+    }
+
+    /// The name under which lists have the runs of `workspace`.
+    pub fn workspace_or_origin(&self, workspace: &str) -> Result<String, Error> {
+        if !workspace.is_empty() {
+            return Ok(workspace.to_owned());
+        }
+        self.session().one("SELECT origin FROM store", [], |row| row.get(0))
+    }
+
+    /// Whether the file that was opened still is the store. One that was removed or replaced takes no more entries.
+    pub fn check_place(&self) -> Result<(), Error> {
+        match self.node {
+            Some(node) if Node::at(&self.path) == Some(node) => Ok(()),
+            _ => Err(Error::Lost { path: self.path.clone() }),
+        }
     }
 
     /// The directory that the store is in.
@@ -163,6 +203,7 @@ impl Store {
 
     /// Whether another connection has written since this was last asked.
     pub fn changed(&self) -> Result<bool, Error> {
+        self.check_place()?;
         let version = self.session().one("PRAGMA data_version", [], |row| row.get(0))?;
         Ok(self.seen.replace(version) != version)
     }
@@ -212,6 +253,8 @@ impl Store {
             session.execute("COMMIT", [])?;
             Ok((value, session.conn.total_changes() - before))
         })?;
+        // What was removed while it was written took the entries with it.
+        self.check_place()?;
         self.commits += u64::from(changes > 0);
         Ok(value)
     }
@@ -223,8 +266,9 @@ impl Store {
     ) -> Result<T, Error> {
         let Some(lock) = &self.lock else { return Err(Error::ReadOnly { path: self.path.clone() }) };
         let turn = lock.turn()?;
+        self.check_place()?;
         // Whatever is written now may be about them; an append has them with it.
-        self.standings = Standings::default();
+        self.standings.forget();
         if self.in_doubt {
             let conn = connect(&self.path, self.mode)?;
             schema::inspect(&conn, &self.path)?;
@@ -262,8 +306,54 @@ pub(crate) fn renew_log(session: &Session<'_>) {
     }
 }
 
-fn database_path(dir: &Path) -> PathBuf {
+pub(crate) fn database_path(dir: &Path) -> PathBuf {
     dir.join("journal.db")
+}
+
+/// Sees to it that the folder and the files of the store are this user's alone, and makes what is not there.
+fn enter_to_write(dir: &Path, path: &Path) -> Result<(), Error> {
+    match private::look_at_folder(dir) {
+        Ok(Access::Private) => {}
+        Ok(Access::Readable { mode }) if is_current(path) => {
+            return Err(Error::Exposed { path: dir.to_owned(), mode });
+        }
+        // Earlier versions left that to the umask.
+        Ok(Access::Readable { .. }) => private::tighten_folder(dir)?,
+        Err(Error::Io { source, .. }) if source.kind() == ErrorKind::NotFound => private::make_folder(dir)?,
+        Err(error) => return Err(error),
+    }
+    for ending in ["-wal", "-shm", "-journal"] {
+        private::check_file(&beside(path, ending))?;
+    }
+    // SQLite gives the files beside the database its mode.
+    private::open_file(path).map(drop)
+}
+
+/// The same for those who change nothing. False where there is no store.
+fn enter_to_read(dir: &Path, path: &Path) -> Result<bool, Error> {
+    match private::look_at_folder(dir) {
+        Ok(Access::Private) => {}
+        Ok(Access::Readable { mode }) if is_current(path) => {
+            return Err(Error::Exposed { path: dir.to_owned(), mode });
+        }
+        Ok(Access::Readable { .. }) => {}
+        Err(Error::Io { source, .. }) if source.kind() == ErrorKind::NotFound => return Ok(false),
+        Err(error) => return Err(error),
+    }
+    for ending in ["", "-wal", "-shm", "-journal"] {
+        private::check_file_to_read(&beside(path, ending))?;
+    }
+    Ok(true)
+}
+
+fn is_current(path: &Path) -> bool {
+    connect_current(path, Mode::Reader).is_some()
+}
+
+fn beside(path: &Path, ending: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(ending);
+    PathBuf::from(name)
 }
 
 /// A connection to a store that needs nothing done to it; nothing when it has to be looked at under the lock.
@@ -297,7 +387,7 @@ fn keep_new_log(dir: &Path, path: &Path) -> Result<(), Error> {
     if log_is_empty(path) { sync_folder(dir) } else { Ok(()) }
 }
 
-fn sync_folder(dir: &Path) -> Result<(), Error> {
+pub(crate) fn sync_folder(dir: &Path) -> Result<(), Error> {
     match fs::File::open(dir).and_then(|folder| folder.sync_all()) {
         // Not every file system knows that of a folder; then there is nothing to be done.
         Err(error) if matches!(error.kind(), ErrorKind::InvalidInput | ErrorKind::Unsupported) => Ok(()),
@@ -305,7 +395,7 @@ fn sync_folder(dir: &Path) -> Result<(), Error> {
     }
 }
 
-fn connect(path: &Path, mode: Mode) -> Result<Connection, Error> {
+pub(crate) fn connect(path: &Path, mode: Mode) -> Result<Connection, Error> {
     let access = match mode {
         Mode::Writer | Mode::Hook => OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE,
         Mode::Reader => OpenFlags::SQLITE_OPEN_READ_ONLY,
@@ -353,9 +443,7 @@ fn inspected(conn: Connection, path: &Path) -> Result<(Connection, Found), Error
 }
 
 fn log_is_empty(path: &Path) -> bool {
-    let mut log = path.as_os_str().to_owned();
-    log.push("-wal");
-    fs::metadata(log).map_or(0, |found| found.len()) == 0
+    fs::metadata(beside(path, "-wal")).map_or(0, |found| found.len()) == 0
 }
 
 #[cfg(test)]

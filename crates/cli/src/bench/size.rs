@@ -5,6 +5,7 @@ use std::process::Stdio;
 use std::time::Instant;
 
 use seriatim_core::redact::Redactor;
+use seriatim_engine::home::PLAIN;
 use seriatim_flows::rehearsal::Plan;
 
 use super::Sizes;
@@ -19,7 +20,6 @@ use super::works::one_after_the_other;
 use super::works::warm_ground;
 use crate::error::CommandError;
 use crate::error::Result;
-use crate::workspace::STATE;
 
 const SHORT_ENTRIES: u64 = 1_000;
 const LONG_ENTRIES: u64 = 1_000_000;
@@ -49,7 +49,7 @@ pub(crate) fn size(place: &Place, redactor: &Redactor, sizes: Sizes, show: &mut 
 /// How long `seriatim status` takes, from process start to its end.
 fn status(place: &Place, redactor: &Redactor, runs: u64) -> Result<f64> {
     let dir = place.fresh("many");
-    let mut ground = Ground::open(&dir.join(STATE), redactor.clone())?;
+    let mut ground = Ground::open(&dir.join(PLAIN), redactor.clone())?;
     ground.begin(runs, &Plan { steps: 1, ask: false })?;
     ground.close()?;
     let failed =

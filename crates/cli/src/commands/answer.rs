@@ -106,7 +106,9 @@ pub(crate) fn run(context: &Context, command: &Answer) -> Result<Exit> {
     if let Ok(info) = store.run(open.run)
         && info.holder.is_none()
     {
-        context.ui.tell(format!("Continue with:  seriatim resume {}", open.run_name));
+        let there = workspace.elsewhere(&store, &info)?;
+        let there = there.map(|folder| format!("--workspace {} ", folder.display())).unwrap_or_default();
+        context.ui.tell(format!("Continue with:  seriatim {there}resume {}", open.run_name));
     }
     let _ = store.close();
     Ok(Exit::Good)
@@ -114,7 +116,7 @@ pub(crate) fn run(context: &Context, command: &Answer) -> Result<Exit> {
 
 /// The guard takes notice at once: there is no run that would have to be continued.
 fn decide(context: &Context, workspace: &Workspace, open: &Open, given: &Given, label: &str) -> Result<Exit> {
-    let project = Project { root: workspace.root.clone() };
+    let project = Project { root: workspace.home.folder_of(&open.workspace) };
     let decided = Guard::new(&project, now(), &make_redactor).decide(&open.key, given);
     decided.map_err(|error| CommandError::not_good(error.to_string()))?;
     context.ui.document(&json!({

@@ -21,7 +21,7 @@ pub(crate) struct Bench {
     /// What to measure; may be repeated. Left out: all but `size`, which takes minutes
     #[arg(long, value_enum, value_name = "WORK")]
     work: Vec<Work>,
-    /// Where the temporary stores are made: on the disk that is to be measured [default: .seriatim/bench]
+    /// Where the temporary stores are made: on the disk that is to be measured [default: the folder `bench` of the store]
     #[arg(long, value_name = "DIR")]
     store: Option<PathBuf>,
     /// Steps of each run (limit: commits)

@@ -33,6 +33,7 @@ pub(crate) struct Cancel {
 pub(crate) fn run(context: &Context, command: &Cancel) -> Result<Exit> {
     let mut session = Session::open(context)?;
     let info = session.store.find(&command.run)?;
+    session.workspace.refuse_elsewhere(&session.store, &info, "cancel")?;
     let by = command.by.clone().unwrap_or_else(crate::session::whoami);
     let signal = NewSignal {
         to: Target::Run(info.id),

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use serde_json::json;
 use seriatim_core::guard::client::Client;
+use seriatim_engine::guard::Project;
 
 use crate::args::Context;
 use crate::error::Result;
@@ -82,6 +83,10 @@ pub(crate) fn run(context: &Context, command: &Guard) -> Result<Exit> {
 fn put_in(context: &Context, root: &Path, command: &Install) -> Result<Exit> {
     let (clients, plan) = guard::install::plan(root, &command.client, command.local)?;
     let done = carry_out(context, &plan, command.yes)?;
+    if done && !plan.is_empty() {
+        let store = Project { root: root.to_owned() }.state_dir();
+        seriatim_journal::private::make_folder(&store)?;
+    }
     let clients: Vec<&str> = clients.iter().map(|client| client.name()).collect();
     let mut document = plan.document();
     if let Some(map) = document.as_object_mut() {
@@ -110,7 +115,7 @@ fn put_in(context: &Context, root: &Path, command: &Install) -> Result<Exit> {
 fn take_out(context: &Context, root: &Path, command: &Uninstall) -> Result<Exit> {
     let plan = guard::uninstall::plan(root, &command.client)?;
     let done = carry_out(context, &plan, command.yes)?;
-    let guarded = seriatim_engine::guard::Project::is_guarded(root);
+    let guarded = Project::is_guarded(root);
     let mut document = plan.document();
     if let Some(map) = document.as_object_mut() {
         map.insert("workspace".to_owned(), json!(root));

@@ -17,13 +17,22 @@ use crate::workspace::Workspace;
 
 /// List open questions and open assignments, the longest waiting first
 #[derive(clap::Args, Debug)]
-pub(crate) struct Inbox {}
+pub(crate) struct Inbox {
+    /// Those of the repository's other working trees, too
+    #[arg(long)]
+    all: bool,
+}
 
-pub(crate) fn run(context: &Context, _command: &Inbox) -> Result<Exit> {
+pub(crate) fn run(context: &Context, command: &Inbox) -> Result<Exit> {
     let workspace = Workspace::open(context)?;
     let ui = &context.ui;
+    let mut here = String::new();
     let (open, assigned) = match workspace.store_to_read()? {
-        Some(store) => (open_questions(&store, &OpenFilter::default())?, assignments::open(&store)?),
+        Some(store) => {
+            let wanted = if command.all { OpenFilter::default() } else { workspace.open_calls() };
+            here = store.workspace_or_origin(store.workspace())?;
+            (open_questions(&store, &wanted)?, assignments::open(&store, wanted)?)
+        }
         None => (vec![], vec![]),
     };
     let items: Vec<_> = open
@@ -37,8 +46,12 @@ pub(crate) fn run(context: &Context, _command: &Inbox) -> Result<Exit> {
                 map.insert("title".into(), json!(row.title));
                 map.insert("since".into(), json!(row.since.to_string()));
                 map.insert("answered_by".into(), json!(row.answered.as_ref().map(|a| &a.by)));
+                if row.workspace != here {
+                    map.insert("workspace".into(), json!(workspace.home.folder_of(&row.workspace)));
+                }
                 let assignment = assigned.iter().find(|(known, _)| known.id == row.id);
-                let fields = assignment.map(|(row, assignment)| assignments::fields(row, assignment));
+                let fields =
+                    assignment.map(|(row, assignment)| assignments::fields(row, assignment, &workspace));
                 map.extend(fields.into_iter().flatten().map(|(key, value)| (key.to_owned(), value)));
             }
             item
@@ -56,6 +69,10 @@ pub(crate) fn run(context: &Context, _command: &Inbox) -> Result<Exit> {
             tone(Tone::Strong, &row.id),
             tone(Tone::Faint, format!("{} · waiting for {since}", row.title))
         ));
+        if row.workspace != here {
+            let folder = workspace.home.folder_of(&row.workspace);
+            ui.say(tone(Tone::Faint, format!("in {}", folder.display())));
+        }
         ui.say(format!("{}\n\n{}\n", render::question::body(question), render::question::by_word(question)));
         match &row.answered {
             Some(answer) => ui.say(format!(

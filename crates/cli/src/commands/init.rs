@@ -11,12 +11,14 @@ use crate::exit::Exit;
 use crate::ui::Tone;
 use crate::ui::tone;
 use crate::workspace::CONFIG;
-use crate::workspace::STATE;
 
 /// Agent programs that people commonly have.
 const CLIENTS: [&str; 4] = ["claude", "codex", "gemini", "opencode"];
 
-/// Set up a workspace: seriatim.toml and .seriatim/; nothing that exists is overwritten
+/// Set up a workspace: seriatim.toml; nothing that exists is overwritten
+///
+/// The record of runs needs no setting up: it is kept in the git folder (.git/seriatim), where no commit and no `git
+/// clean` reaches it; without git in .seriatim/. Commit seriatim.toml; there is nothing to ignore.
 #[derive(clap::Args, Debug)]
 pub(crate) struct Init {}
 
@@ -28,11 +30,8 @@ pub(crate) fn run(context: &Context, _command: &Init) -> Result<Exit> {
         }
         None => std::env::current_dir().map_err(|e| fail(Path::new("."), &e))?,
     };
-    let state = root.join(STATE);
-    std::fs::create_dir_all(&state).map_err(|e| fail(&state, &e))?;
     let found: Vec<&str> = CLIENTS.into_iter().filter(|name| on_path(name)).collect();
-    // The folder keeps itself out of version control, so that no file of the user's has to be touched.
-    let wanted = [(state.join(".gitignore"), "*\n".to_owned()), (root.join(CONFIG), scaffold(&found))];
+    let wanted = [(root.join(CONFIG), scaffold(&found))];
     let (mut created, mut kept) = (vec![], vec![]);
     for (path, text) in wanted {
         let name = path.strip_prefix(&root).unwrap_or(&path).display().to_string();

@@ -8,7 +8,6 @@ use seriatim_core::time::Utc;
 use seriatim_engine::drive::Story;
 use seriatim_engine::drive::StoryEvent;
 use seriatim_flows::registry::Dialect;
-use seriatim_journal::Filter;
 use seriatim_journal::Kind;
 use seriatim_journal::RunInfo;
 use seriatim_journal::Store;
@@ -40,7 +39,7 @@ pub(crate) fn run(context: &Context, command: &Log) -> Result<Exit> {
     let info = match &command.run {
         Some(run) => store.find(run)?,
         None => {
-            let newest = store.runs(&Filter::default())?.runs;
+            let newest = store.runs(&workspace.runs())?.runs;
             newest.into_iter().find(|run| is_work(context.registry, run)).ok_or_else(nothing)?
         }
     };

@@ -44,7 +44,7 @@ pub(crate) fn run(context: &Context, command: &Metrics) -> Result<Exit> {
     for (number, (dialect, fold)) in measured.iter().enumerate() {
         let mut runs = vec![];
         if let Some(store) = &store {
-            let filter = Filter { flow: Some(dialect.name.to_owned()), ..Filter::default() };
+            let filter = Filter { flow: Some(dialect.name.to_owned()), ..workspace.runs() };
             for info in store.runs(&filter)?.runs {
                 let facts = History::read(store, &info)?.facts;
                 runs.push((info.name, facts));

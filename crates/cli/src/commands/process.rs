@@ -24,6 +24,7 @@ use seriatim_engine::hands::files::FileError;
 use seriatim_engine::hands::files::Files;
 use seriatim_engine::hands::files::Write;
 use seriatim_engine::hands::paths;
+use seriatim_engine::home::Home;
 use seriatim_flows::process::library::FoundDefinition;
 use seriatim_flows::process::library::find_definitions;
 
@@ -103,7 +104,12 @@ struct Row<'a> {
 
 /// Definitions are found whatever the configuration says, also where it cannot be read.
 fn definitions(root: &Path) -> Vec<FoundDefinition> {
-    let workspace = Workspace { root: root.to_owned(), config: Config::default(), unreadable: None };
+    let workspace = Workspace {
+        root: root.to_owned(),
+        config: Config::default(),
+        home: Home::of(root),
+        unreadable: None,
+    };
     find_definitions(&OnDisk { workspace: &workspace })
 }
 

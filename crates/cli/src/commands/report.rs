@@ -14,6 +14,7 @@ use seriatim_flows::request::HANDED_IN;
 use seriatim_journal::Call;
 use seriatim_journal::NewSignal;
 use seriatim_journal::Open;
+use seriatim_journal::OpenFilter;
 use seriatim_journal::SignalKind;
 use seriatim_journal::Signalled;
 use seriatim_journal::Store;
@@ -60,7 +61,7 @@ pub(crate) fn run(context: &Context, command: &Report) -> Result<Exit> {
     let Some(store) = workspace.store_to_read()? else {
         return Err(CommandError::usage("nothing has run in this workspace yet"));
     };
-    let (row, assignment) = find(&store, &command.assignment)?;
+    let (row, assignment) = find(&store, &workspace, &command.assignment)?;
     drop(store);
     let text = read(&command.file)?;
     if let Err(problems) = from_report(&assignment, &text) {
@@ -69,7 +70,8 @@ pub(crate) fn run(context: &Context, command: &Report) -> Result<Exit> {
     let mut store = workspace.store()?;
     let by = command.by.clone().unwrap_or_else(crate::session::whoami);
     record(&mut store, &row, &with_origin(&text, &command.file, &workspace.root), by)?;
-    let held = store.run(row.run)?.holder.is_some();
+    let info = store.run(row.run)?;
+    let (held, there) = (info.holder.is_some(), workspace.elsewhere(&store, &info)?);
     let _ = store.close();
     let taken = json!({
         "assignment": row.id, "step": assignment.brief.step, "phase": assignment.phase, "run": row.run_name,
@@ -79,12 +81,13 @@ pub(crate) fn run(context: &Context, command: &Report) -> Result<Exit> {
         phase => format!("step {}, {phase}", assignment.brief.step),
     };
     context.ui.say(format!("Taken: the report for {named} ({}).", row.id));
-    if held || command.no_resume {
+    if held || command.no_resume || there.is_some() {
         context.ui.document(&json!({"taken": taken}));
         let next = if held {
             "The process that holds the run goes on with it.".to_owned()
         } else {
-            format!("Continue with:  seriatim resume {}", row.run_name)
+            let there = there.map(|folder| format!("--workspace {} ", folder.display())).unwrap_or_default();
+            format!("Continue with:  seriatim {there}resume {}", row.run_name)
         };
         context.ui.tell(next);
         return Ok(Exit::Good);
@@ -115,8 +118,12 @@ fn tell(context: &Context, view: &View, taken: Value, workspace: &Workspace) -> 
 }
 
 /// The assignment that is meant.
-fn find(store: &Store, wanted: &str) -> Result<(Open, Assignment)> {
-    let mut open = assignments::open(store)?;
+fn find(store: &Store, workspace: &Workspace, wanted: &str) -> Result<(Open, Assignment)> {
+    let mut open = assignments::open(store, workspace.open_calls())?;
+    if open.is_empty() {
+        // A session may hand its report in from the working tree of its step.
+        open = assignments::open(store, OpenFilter::default())?;
+    }
     let at = open.iter().position(|(row, _)| row.id == wanted);
     let of_step = |(_, assignment): &(Open, Assignment)| assignment.brief.step == wanted;
     let at = match (at, open.iter().filter(|one| of_step(one)).count()) {

@@ -43,6 +43,7 @@ pub(crate) fn run(context: &Context, command: &Resume) -> Result<Exit> {
         ))
     })?;
     let info = session.store.find(&command.run)?;
+    session.workspace.refuse_elsewhere(&session.store, &info, "resume")?;
     if info.status.is_finished() {
         return over(context, session, &info);
     }

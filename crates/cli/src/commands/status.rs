@@ -34,7 +34,7 @@ pub(crate) struct Status {
     /// Show the steps of all projects instead: their phases, the last validation, holds, and what they cost
     #[arg(long, conflicts_with_all = ["run", "all"])]
     summary: bool,
-    /// Show all runs, not only the newest
+    /// Show all runs, not only the newest, and those of the repository's other working trees
     #[arg(long)]
     all: bool,
 }
@@ -48,6 +48,9 @@ struct Row<'a> {
     started: String,
     waiting_for: &'a str,
     interrupted: bool,
+    /// The folder that it belongs to, where that is another one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    workspace: Option<String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     alerts: Vec<String>,
 }
@@ -76,7 +79,8 @@ pub(crate) fn run(context: &Context, command: &Status) -> Result<Exit> {
         return Ok(Exit::Good);
     }
     let mut listing = match &store {
-        Some(store) => store.runs(&Filter::default())?,
+        Some(store) if command.all => store.runs(&Filter::default())?,
+        Some(store) => store.runs(&workspace.runs())?,
         None => Default::default(),
     };
     // A book is no work that a person waits for.
@@ -88,6 +92,7 @@ pub(crate) fn run(context: &Context, command: &Status) -> Result<Exit> {
         Some(store) => alerts(context.registry, store, &listing.runs)?,
         None => BTreeMap::new(),
     };
+    let folders = folders(&workspace, store.as_ref(), &listing.runs)?;
     if ui.json {
         let rows = listing.runs.iter().map(|r| Row {
             run: &r.name,
@@ -97,6 +102,7 @@ pub(crate) fn run(context: &Context, command: &Status) -> Result<Exit> {
             started: r.started.to_string(),
             waiting_for: &r.waiting_for,
             interrupted: r.interrupted,
+            workspace: folders.get(&r.name).cloned(),
             alerts: alerts.get(&r.name).cloned().unwrap_or_default(),
         });
         ui.document(&Document { runs: rows.collect() });
@@ -115,9 +121,14 @@ pub(crate) fn run(context: &Context, command: &Status) -> Result<Exit> {
         .map(|r| {
             let age = span_in_words(now.since_ms(r.updated) / 1000 * 1000);
             vec![r.name.clone(), state(r), age, cut(&r.title, 50), cut(&r.waiting_for, 40)]
+                .into_iter()
+                .chain((!folders.is_empty()).then(|| folders.get(&r.name).cloned().unwrap_or_default()))
+                .collect()
         })
         .collect();
-    ui.say(table(&["run", "status", "since", "what", "waits for"], &lines));
+    let mut heads = vec!["run", "status", "since", "what", "waits for"];
+    heads.extend((!folders.is_empty()).then_some("workspace"));
+    ui.say(table(&heads, &lines));
     if listing.runs.len() > shown {
         ui.say(format!("... and {} more (--all)", listing.runs.len() - shown));
     }
@@ -139,6 +150,22 @@ fn alerts(registry: &Registry, store: &Store, runs: &[RunInfo]) -> Result<BTreeM
         let alerts = (dialect.view)(&History::read(store, info)?.facts).alerts;
         if !alerts.is_empty() {
             found.insert(info.name.clone(), alerts);
+        }
+    }
+    Ok(found)
+}
+
+/// The folders of the runs that belong to others than this workspace.
+fn folders(
+    workspace: &Workspace,
+    store: Option<&Store>,
+    runs: &[RunInfo],
+) -> Result<BTreeMap<String, String>> {
+    let mut found = BTreeMap::new();
+    let Some(store) = store else { return Ok(found) };
+    for run in runs {
+        if let Some(folder) = workspace.elsewhere(store, run)? {
+            found.insert(run.name.clone(), folder.display().to_string());
         }
     }
     Ok(found)

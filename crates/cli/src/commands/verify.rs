@@ -6,9 +6,9 @@ use seriatim_engine::drive::Error as DriveError;
 use seriatim_engine::drive::History;
 use seriatim_engine::drive::images_of;
 use seriatim_engine::drive::replay;
+use seriatim_engine::guard::Project;
 use seriatim_engine::guard::book;
 use seriatim_flows::registry::Registry;
-use seriatim_journal::Filter;
 use seriatim_journal::RunInfo;
 use seriatim_journal::Store;
 
@@ -71,7 +71,7 @@ pub(crate) fn run(context: &Context, command: &Verify) -> Result<Exit> {
             let info = store.find(prefix)?;
             (store.verify_run(info.id)?, vec![info])
         }
-        None => (store.verify(), store.runs(&Filter::default()).map(|l| l.runs).unwrap_or_default()),
+        None => (store.verify(), store.runs(&workspace.runs()).map(|l| l.runs).unwrap_or_default()),
     };
     let problems =
         report.problems.iter().map(|p| Fault { run: p.run.clone(), entry: p.seq, what: p.flaw.to_string() });
@@ -100,13 +100,14 @@ pub(crate) fn run(context: &Context, command: &Verify) -> Result<Exit> {
 fn check_trails(workspace: &Workspace, store: &Store, info: &RunInfo, document: &mut Document) {
     let mut fault =
         |what: String| document.problems.push(Fault { run: Some(info.name.clone()), entry: None, what });
-    let trails = match book::trails(store) {
+    let project = Project { root: workspace.home.folder_of(&info.workspace) };
+    let trails = match book::trails(store, info.id) {
         Ok(trails) => trails,
         Err(e) => return fault(e.to_string()),
     };
     for trail in &trails {
         let file = &trail.file;
-        let found = match std::fs::read(workspace.root.join(file)) {
+        let found = match std::fs::read(project.file(file)) {
             Ok(found) => found,
             Err(e) => {
                 fault(format!("the audit trail {file} is not there: {e}"));
@@ -120,7 +121,7 @@ fn check_trails(workspace: &Workspace, store: &Store, info: &RunInfo, document: 
             fault(format!("the audit trail {file} is not what the record makes it, from line {line} on"));
         }
     }
-    match book::losses(store) {
+    match book::losses(store, info.id) {
         Ok(losses) => losses.into_iter().for_each(&mut fault),
         Err(e) => fault(e.to_string()),
     }
@@ -159,7 +160,7 @@ fn check_course(
     let under_way = info.holder.is_some();
     let images = images_of(flow, &input, &history.facts);
     for (path, text) in images.iter().filter(|_| !under_way) {
-        match std::fs::read(workspace.root.join(path)) {
+        match std::fs::read(workspace.home.folder_of(&info.workspace).join(path)) {
             Ok(bytes) if Hash::of(&bytes) == Hash::of(text.as_bytes()) => {}
             Ok(_) => fault(format!("the file {path} is not what the record makes it: it was changed")),
             Err(e) => fault(format!("the file {path} is not there: {e}")),

@@ -21,7 +21,6 @@ use super::clients::Settings;
 use super::git_hooks::Place;
 use super::plan;
 use super::plan::Change;
-use super::plan::IGNORE;
 use super::plan::Marked;
 use super::plan::Plan;
 use super::plan::named;
@@ -38,13 +37,13 @@ pub(crate) fn plan(root: &Path, chosen: &[Client], local: bool) -> Result<(Vec<C
         Marked::No => (Mark::default(), Expect::Absent),
         Marked::Yes { mark, hash } => (mark, Expect::Hash(hash)),
         Marked::Unreadable => {
-            return Err(CommandError::usage("the mark of the guard, .seriatim/guard.json, cannot be read")
+            let mark = named_mark(root);
+            return Err(CommandError::usage(format!("the mark of the guard, {mark}, cannot be read"))
                 .hint("`seriatim guard uninstall` takes out what it finds; then install again"));
         }
     };
     let mut after = Mark { version: plan::VERSION, ..mark.clone() };
     let mut planned = Plan::default();
-    planned.changes.extend(state_folder(root));
     let mut broken = vec![];
     for client in &clients {
         let path = if local && *client == Client::Claude { CLAUDE_LOCAL } else { client.settings_path() };
@@ -89,17 +88,6 @@ pub(crate) fn plan(root: &Path, chosen: &[Client], local: bool) -> Result<(Vec<C
 
 fn named_mark(root: &Path) -> String {
     named(root, &Project::mark_path(root))
-}
-
-/// The folder of state keeps itself out of version control, as it does when `init` makes it.
-fn state_folder(root: &Path) -> Option<Change> {
-    let path = plan::ignore_file(root);
-    if path.symlink_metadata().is_ok() {
-        return None;
-    }
-    let act = Act::Write { path: path.clone(), bytes: IGNORE.into(), mode: None, expect: Expect::Absent };
-    let lines = vec!["+ keeps the folder out of version control".to_owned()];
-    Some(Change { path: named(root, &path), lines, acts: vec![act] })
 }
 
 /// One client: what is kept of its settings, or what is wrong with them.

@@ -1,7 +1,6 @@
 //! What is about to be changed: shown first, agreed to, then done.
 
 use std::path::Path;
-use std::path::PathBuf;
 
 use serde_json::Value;
 use serde_json::json;
@@ -19,13 +18,9 @@ use crate::prompt;
 use crate::ui::Tone;
 use crate::ui::Ui;
 use crate::ui::tone;
-use crate::workspace::STATE;
 
 /// The mark holds what settings said before, which may be meant for nobody else.
 const MARK_MODE: u32 = 0o600;
-/// The folder of state keeps itself out of version control. By this text the guard knows that it made the file.
-pub(super) const IGNORE: &str =
-    "# Made by `seriatim guard install`: nothing in here belongs into version control.\n*\n";
 
 /// One file, what becomes of it in words, and how that is done.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -108,10 +103,6 @@ pub(super) fn write_mark(root: &Path, mark: &Mark, before: Expect) -> Act {
     let mut bytes = serde_json::to_vec_pretty(mark).unwrap_or_default();
     bytes.push(b'\n');
     Act::Write { path: Project::mark_path(root), bytes, mode: Some(MARK_MODE), expect: before }
-}
-
-pub(super) fn ignore_file(root: &Path) -> PathBuf {
-    root.join(STATE).join(".gitignore")
 }
 
 /// How a path is shown and kept: from the root of the project, or whole where it lies outside.

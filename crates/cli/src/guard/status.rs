@@ -32,6 +32,8 @@ use crate::workspace::now;
 pub(crate) struct Status {
     pub(crate) guarded: bool,
     mark: Option<Mark>,
+    /// Where it is, as people see it.
+    mark_path: String,
     clients: Vec<ClientHooks>,
     /// Absent where there is no repository.
     git: Option<Vec<(String, git_hooks::State)>>,
@@ -98,12 +100,13 @@ impl Status {
         });
         // A project without a book has nothing open; one whose book cannot be read is the doctor's business.
         let project = Project { root: root.to_owned() };
-        let steps = if guarded && root.join(crate::workspace::STATE).join("journal.db").exists() {
+        let steps = if guarded && project.state_dir().join("journal.db").exists() {
             open_steps(&mut Guard::new(&project, now(), &make_redactor))
         } else {
             vec![]
         };
-        Status { guarded, clients, mark, git, steps }
+        let mark_path = named(root, &Project::mark_path(root));
+        Status { guarded, clients, mark, mark_path, git, steps }
     }
 
     /// Guarded, with every hook where it belongs.
@@ -147,7 +150,10 @@ impl Status {
             if self.is_whole() { tone(Tone::Good, "guarded") } else { tone(Tone::Bad, "guarded, with gaps") };
         ui.say(format!("This project is {whole}."));
         if self.mark.is_none() {
-            ui.say("The mark .seriatim/guard.json cannot be read; `seriatim guard uninstall`, then install again.");
+            ui.say(format!(
+                "The mark {} cannot be read; `seriatim guard uninstall`, then install again.",
+                self.mark_path
+            ));
         }
         for hooks in &self.clients {
             ui.say(format!("{:<8} {}: {}", hooks.client.name(), hooks.settings, hooks.in_words()));

@@ -19,13 +19,11 @@ use super::git_hooks;
 use super::git_hooks::Place;
 use super::plan;
 use super::plan::Change;
-use super::plan::IGNORE;
 use super::plan::Marked;
 use super::plan::Plan;
 use super::plan::named;
 use crate::error::CommandError;
 use crate::error::Result;
-use crate::workspace::STATE;
 
 /// A settings file with hooks of ours.
 struct Held {
@@ -149,16 +147,11 @@ fn without_ours(held: &Held, text: &str) -> std::result::Result<Removed, setting
     settings::uninstall(text, held.client, Some(original))
 }
 
-/// The folder of state goes when the guard made it and nothing was recorded in it.
+/// The folder of the store goes when nothing was recorded in it.
 fn state_folder(root: &Path) -> Vec<Act> {
-    let ignore = plan::ignore_file(root);
-    let is_ours = std::fs::read(&ignore).is_ok_and(|bytes| bytes == IGNORE.as_bytes());
-    let known = [ignore.clone(), Project::mark_path(root)];
-    let folder = root.join(STATE);
-    let nothing_else = std::fs::read_dir(&folder)
-        .is_ok_and(|entries| entries.flatten().all(|entry| known.contains(&entry.path())));
-    if !is_ours || !nothing_else {
-        return vec![];
-    }
-    vec![Act::Remove { path: ignore }, Act::RemoveFolder { path: folder }]
+    let mark = Project::mark_path(root);
+    let Some(folder) = mark.parent() else { return vec![] };
+    let nothing_else =
+        std::fs::read_dir(folder).is_ok_and(|entries| entries.flatten().all(|entry| entry.path() == mark));
+    if nothing_else { vec![Act::RemoveFolder { path: folder.to_owned() }] } else { vec![] }
 }

@@ -33,7 +33,7 @@ fn oc_48_one_of_three_fails_twice_and_the_others_run_once() {
     assert_eq!(workshop.env.read("engine/api.sh"), "echo call 1\n");
     assert_eq!(workshop.env.read("tests/plan.md"), "# Plan\n\nCall 3.\n");
     // Nothing of the copies is left, and what was tried is on record.
-    assert!(workshop.env.files_below(".seriatim/trees").is_empty());
+    assert!(workshop.env.stored_below("trees").is_empty());
     assert_eq!(workshop.errors().len(), 2);
     workshop.resume(&[RELEASE]).exits(0).says("4 files written, every gate passed");
     workshop.verify();

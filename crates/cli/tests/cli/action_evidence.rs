@@ -117,7 +117,7 @@ fn oc_73_no_secret_and_nothing_personal_is_in_any_file() {
     }
     assert!(searched >= 8, "{searched}");
     // The journal holds no key either.
-    for path in workshop.env.files_below(".seriatim") {
+    for path in workshop.env.stored_below("") {
         let bytes = std::fs::read(&path).unwrap();
         assert!(!bytes.windows(key.len()).any(|part| part == key.as_bytes()), "{}", path.display());
     }

@@ -113,7 +113,7 @@ fn a_broken_list_of_answers_is_shown_with_its_place_and_nothing_is_started() {
     error: the answers in answers.yaml cannot be used
     --- exit 2
     "#);
-    assert!(!env.path(".seriatim").exists());
+    assert!(!env.store().exists());
     env.file("answers.yaml", "choose: approve\n");
     insta::assert_snapshot!(env.run(&RUN).snapshot(), @r#"
     --- stderr

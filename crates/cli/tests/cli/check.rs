@@ -352,7 +352,7 @@ fn a_missing_file_a_folder_and_an_unknown_kind_are_usage_and_nothing_is_said_of_
     "#);
     env.run(&["check"]).exits(2);
     // Checking leaves nothing behind.
-    assert!(!env.path(".seriatim").exists());
+    assert!(!env.store().exists());
 }
 
 #[test]

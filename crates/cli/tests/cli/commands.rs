@@ -7,26 +7,24 @@ fn init_sets_up_and_never_overwrites() {
     let env = Env::new().variable("PATH", "/nonexistent");
     insta::assert_snapshot!(env.run(&["init"]).snapshot(), @r#"
     --- stdout
-    created: .seriatim/.gitignore
     created: seriatim.toml
     Next: name an agent in seriatim.toml, then `seriatim run process FILE`.
     Guard live sessions of Claude Code, Codex or Gemini here with `seriatim guard install`.
     --- exit 0
     "#);
     env.run(&["check", "seriatim.toml"]).exits(0);
-    env.file("seriatim.toml", "# mine\n").file(".seriatim/.gitignore", "# mine too\n");
+    env.file("seriatim.toml", "# mine\n");
     insta::assert_snapshot!(env.run(&["init"]).snapshot(), @r#"
     --- stdout
-    kept:    .seriatim/.gitignore (left as it is)
     kept:    seriatim.toml (left as it is)
     Next: name an agent in seriatim.toml, then `seriatim run process FILE`.
     Guard live sessions of Claude Code, Codex or Gemini here with `seriatim guard install`.
     --- exit 0
     "#);
     assert_eq!(env.read("seriatim.toml"), "# mine\n");
-    assert_eq!(env.read(".seriatim/.gitignore"), "# mine too\n");
+    assert!(!env.path(".seriatim").exists(), "the record is made when something is recorded");
     let (document, _) = env.json(&["init", "--workspace", "fresh"]);
-    assert_eq!(document["created"], serde_json::json!([".seriatim/.gitignore", "seriatim.toml"]));
+    assert_eq!(document["created"], serde_json::json!(["seriatim.toml"]));
     assert!(env.path("fresh/seriatim.toml").is_file());
 }
 
@@ -41,7 +39,7 @@ fn help_lists_the_commands() {
     Usage: seriatim [OPTIONS] <COMMAND>
 
     Commands:
-      init         Set up a workspace: seriatim.toml and .seriatim/; nothing that exists is overwritten
+      init         Set up a workspace: seriatim.toml; nothing that exists is overwritten
       check        Check files against their rules: all findings at once, each with its place
       run          Start work and carry it as far as it goes
       resume       Continue a run that waits or was interrupted

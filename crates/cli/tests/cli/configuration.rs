@@ -45,7 +45,7 @@ fn errors_in_the_configuration_are_shown_with_their_place_and_nothing_is_started
     error: seriatim.toml has 3 error(s)
     --- exit 2
     "#);
-    assert!(!env.path(".seriatim").exists());
+    assert!(!env.store().exists());
     assert!(!env.path(".dialogue").exists());
 }
 

@@ -27,7 +27,7 @@ fn project() -> Env {
         "[agents.default]\nkind = \"command\"\nargv = [\"sh\", \"release-check/agent.sh\"]\ntimeout = \"10m\"\n\
          env = [\"PATH\", \"HOME\"]\n",
     );
-    env.file(".gitignore", "/.seriatim/\n/.dialogue/\n/reports/\n");
+    env.file(".gitignore", "/.dialogue/\n/reports/\n");
     env.file("README.md", "# Bakery\n\nBakes bread.\n").file("LICENSE", "MIT License\n");
     env.file("CHANGELOG.md", "# Changes\n\n## 1.1\n\n- Rye bread.\n\n## 1.0\n\n- Bread.\n");
     env.git(&["init", "-q", "-b", "main"]);

@@ -48,9 +48,9 @@ impl Guarded {
         guarded.env.git(&["config", "user.name", "Ada"]);
         guarded.env.git(&["config", "user.email", "ada@example.org"]);
         guarded.env.file("src/greet.sh", "echo hello\n").file("README.md", "Greets.\n");
-        guarded.env.file(".gitignore", ".seriatim/\n.env\n/target/\n*.o\n");
+        guarded.env.file(".gitignore", ".env\n/target/\n*.o\n");
         guarded.state(STEP, step).committed("Begin");
-        guarded.env.file(".seriatim/guard.json", "{}\n");
+        guarded.env.store_file("guard.json", "{}\n");
         guarded
     }
 
@@ -242,15 +242,13 @@ impl Guarded {
     }
 
     pub(crate) fn trail_in(&self, folder: &str) -> Vec<Value> {
-        let files = self.env.files_below(folder);
-        let logs = files.iter().filter(|path| {
-            let name = path.file_name().unwrap().to_string_lossy();
-            name.starts_with("audit-") && name.ends_with(".log")
-        });
-        let text: String = logs.map(|path| fs::read_to_string(path).unwrap()).collect();
-        text.lines().map(|line| serde_json::from_str(line).unwrap_or(Value::from(line))).collect()
+        trail(&self.env.files_below(folder))
     }
 
+    /// What belongs to no step.
+    pub(crate) fn project_trail(&self) -> Vec<Value> {
+        trail(&self.env.stored_below("guard"))
+    }
     /// The names of the events on the trail, in order.
     pub(crate) fn events(&self) -> Vec<String> {
         let name = |line: &Value| line["event"].as_str().unwrap_or_default().to_owned();
@@ -371,4 +369,14 @@ pub(crate) fn holds(text: &str, words: &[&str]) {
     for word in words {
         assert!(text.contains(word), "`{word}` is not in:\n{text}");
     }
+}
+
+/// The lines of the audit files among these.
+fn trail(files: &[PathBuf]) -> Vec<Value> {
+    let logs = files.iter().filter(|path| {
+        let name = path.file_name().unwrap().to_string_lossy();
+        name.starts_with("audit-") && name.ends_with(".log")
+    });
+    let text: String = logs.map(|path| fs::read_to_string(path).unwrap()).collect();
+    text.lines().map(|line| serde_json::from_str(line).unwrap_or(Value::from(line))).collect()
 }

@@ -46,7 +46,7 @@ fn k_91_a_payload_that_cannot_be_read_is_refused_at_doors_and_stops_alone() {
         assert_eq!(exit(&guarded, bytes), expected, "{}", String::from_utf8_lossy(bytes));
     }
     // Each is on record, without what it held.
-    let trail = guarded.trail_in(".seriatim/guard");
+    let trail = guarded.project_trail();
     assert_eq!(trail.len(), 15);
     assert!(trail.iter().all(|line| line["event"] == "INTEGRITY_INCIDENT"), "{trail:?}");
     guarded.env.run(&["verify"]).exits(0);
@@ -62,7 +62,7 @@ fn events_that_are_not_known_and_tools_of_others_pass_in_silence() {
         guarded.send("PreToolUse", json!({"tool_name": tool, "tool_input": {"prompt": BARE}})).passes();
     }
     guarded.send("UserPromptSubmit", json!({"prompt": BARE})).passes();
-    assert!(guarded.trail_in(".seriatim/guard").is_empty());
+    assert!(guarded.project_trail().is_empty());
 }
 
 #[test]
@@ -191,10 +191,9 @@ fn what_the_guard_cannot_decide_is_a_no_at_a_door_and_a_word_elsewhere() {
     said.says("seriatim.toml has errors");
     fs::remove_file(guarded.env.path("seriatim.toml")).unwrap();
     // The same when the record itself cannot be used.
-    fs::write(guarded.env.path(".seriatim/journal.db"), "no database, but long enough to be looked at")
-        .unwrap();
+    fs::write(guarded.env.stored("journal.db"), "no database, but long enough to be looked at").unwrap();
     for file in ["journal.db-wal", "journal.db-shm"] {
-        let _ = fs::remove_file(guarded.env.path(&format!(".seriatim/{file}")));
+        let _ = fs::remove_file(guarded.env.stored(&format!("{file}")));
     }
     holds(&guarded.spawn(&guarded_prompt()).denied(), &["could not decide"]);
     holds(&guarded.sub_stop(AGENT).blocked(), &["could not decide"]);
@@ -210,7 +209,7 @@ fn guarded_prompt() -> String {
 #[test]
 fn a_mark_that_is_damaged_still_is_one() {
     let guarded = Guarded::new();
-    guarded.env.file(".seriatim/guard.json", "{ damaged");
+    guarded.env.store_file("guard.json", "{ damaged");
     holds(&guarded.spawn(BARE).denied(), &["MISSING: Mandatory section"]);
 }
 

@@ -289,6 +289,7 @@ fn an_agent_hears_early_and_in_words_what_git_would_refuse() {
         "rm .git/hooks/pre-commit",
         "git config core.hooksPath /tmp",
         "rm -r .seriatim",
+        "rm -r .git/seriatim",
     ] {
         holds(&bash(line).denied(), &["would take the guard of this project away"]);
     }
@@ -308,6 +309,6 @@ fn k_91_the_gate_says_one_for_no_and_a_project_without_guard_is_let_alone() {
     // What the gate cannot decide is a no.
     guarded.env.file("seriatim.toml", "[guard]\nstale = 7\nphases = 3\n");
     guarded.env.run(&["commit-gate"]).exits(1);
-    std::fs::remove_file(guarded.env.path(".seriatim/guard.json")).unwrap();
+    std::fs::remove_file(guarded.env.stored("guard.json")).unwrap();
     guarded.env.run(&["commit-gate"]).exits(0);
 }

@@ -36,7 +36,7 @@ fn k_91_a_guard_that_guards_is_found_well_and_its_limits_are_said() {
         output.says("Not protected").says("claude --bare").says("--no-verify").says("No gate is configured");
     output.says_nothing_of("✗");
     assert_eq!(stage.tree_without_record(), before, "only the record was written to");
-    let trail = stage.env.files_below(".seriatim/guard");
+    let trail = stage.env.stored_below("guard");
     let trail = trail.iter().find(|path| path.to_string_lossy().ends_with(".log")).unwrap();
     let trail = std::fs::read_to_string(trail).unwrap();
     assert!(trail.contains("TASK_INVOCATION_REJECTED") && trail.contains("seriatim-doctor"), "{trail}");
@@ -157,7 +157,7 @@ fn codex_has_to_be_told_to_trust() {
 fn a_record_that_was_altered_is_found() {
     let stage = guarded("2.1.325");
     stage.run(&["doctor"]).exits(0);
-    let trail = stage.env.files_below(".seriatim/guard");
+    let trail = stage.env.stored_below("guard");
     let trail = trail.iter().find(|path| path.to_string_lossy().ends_with(".log")).unwrap();
     let text = std::fs::read_to_string(trail).unwrap();
     std::fs::write(trail, text.replacen("REJECTED", "ACCEPTED", 1)).unwrap();
@@ -166,10 +166,10 @@ fn a_record_that_was_altered_is_found() {
 }
 
 #[test]
-fn a_state_folder_that_could_be_committed_is_found() {
+fn a_record_at_the_old_place_that_could_be_committed_is_found() {
     let stage = guarded("2.1.325");
-    stage.env.file(".seriatim/.gitignore", "");
-    let (ok, detail) = check(&stage, "state folder");
+    std::fs::rename(stage.env.store(), stage.env.path(".seriatim")).unwrap();
+    let (ok, detail) = check(&stage, "store");
     assert!(!ok && detail.contains("could be committed"), "{detail}");
 }
 

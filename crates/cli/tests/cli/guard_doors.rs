@@ -64,7 +64,7 @@ fn ds_08_ds_73_a_prompt_without_markers_is_nobodys_concern_and_leaves_a_sighting
     guarded.spawn("Look around and tell me what you see.").passes();
     let mut after = guarded.env.files_below("");
     after.retain(|path| !before.contains(path));
-    assert_eq!(after, [guarded.env.path(".seriatim/guard/seen/s1")]);
+    assert_eq!(after, [guarded.env.stored("guard/seen/s1")]);
     assert!(guarded.trail().is_empty());
 }
 
@@ -114,7 +114,7 @@ fn k_31_a_command_of_the_partial_level_needs_its_sections_and_no_step_file() {
     let prompt = guarded.env.run(&args).exits(0).stdout;
     guarded.spawn(&prompt).passes();
     // It belongs to no step, so its line is on the trail of the project.
-    let trail = guarded.trail_in(".seriatim/guard");
+    let trail = guarded.project_trail();
     assert_eq!(trail.last().unwrap()["event"], "TASK_INVOCATION_VALIDATED");
 }
 
@@ -243,7 +243,9 @@ fn ds_27_files_outside_of_the_patterns_are_refused_where_a_tool_names_them() {
     // Others may, but nobody writes into the guard itself.
     write("README.md", None).passes();
     write("README.md", Some("somebody")).passes();
-    holds(&write(".seriatim/guard.json", None).denied(), &["belongs to the guard"]);
+    for own in [".seriatim/guard.json", ".git/seriatim/guard.json", ".git/seriatim/journal.db"] {
+        holds(&write(own, None).denied(), &["belongs to the guard"]);
+    }
     holds(&write(".git/hooks/pre-commit", None).denied(), &["belongs to the guard"]);
 }
 

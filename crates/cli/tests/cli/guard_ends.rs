@@ -187,7 +187,7 @@ fn a_sub_agent_that_no_hook_saw_holds_the_step_until_a_person_has_looked() {
 
 /// The reading of a transcript as it is remembered.
 fn scan(guarded: &Guarded) -> Value {
-    serde_json::from_str(&guarded.env.read(&format!(".seriatim/guard/scans/{AGENT}"))).unwrap()
+    serde_json::from_str(&guarded.env.read_stored(&format!("guard/scans/{AGENT}"))).unwrap()
 }
 
 #[test]

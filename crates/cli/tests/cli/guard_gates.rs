@@ -208,15 +208,15 @@ fn k_05_a_finished_step_is_final_and_every_refusal_says_the_same() {
 fn ds_66_files_that_are_not_ours_below_the_state_folder_are_violations() {
     let guarded = Guarded::new().at_work();
     guarded.all_done();
-    guarded.env.file(".seriatim/foo", "y\n").file(".seriatim/guard/bar", "y\n");
+    guarded.env.store_file("foo", "y\n").store_file("guard/bar", "y\n");
     let reason = guarded.sub_stop(AGENT).blocked();
     holds(
         &reason,
-        &["Unexpected modification: .seriatim/foo", "Unexpected modification: .seriatim/guard/bar"],
+        &["Unexpected modification: .git/seriatim/foo", "Unexpected modification: .git/seriatim/guard/bar"],
     );
     assert_eq!(reason.matches("Unexpected modification").count(), 2, "{reason}");
-    fs::remove_file(guarded.env.path(".seriatim/foo")).unwrap();
-    fs::remove_file(guarded.env.path(".seriatim/guard/bar")).unwrap();
+    fs::remove_file(guarded.env.stored("foo")).unwrap();
+    fs::remove_file(guarded.env.stored("guard/bar")).unwrap();
     guarded.sub_stop(AGENT).passes();
 }
 

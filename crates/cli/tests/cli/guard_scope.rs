@@ -147,13 +147,13 @@ fn k_97_secrets_and_the_guard_itself_are_named_although_git_ignores_them() {
     guarded.env.file(".env", "KEY=old\n");
     let guarded = guarded.at_work();
     guarded.sh("echo KEY=new >.env; mkdir -p .claude; echo '{}' >.claude/settings.json").exits(0);
-    guarded.sh("echo 'exit 0' >.git/hooks/pre-commit; echo '{ }' >.seriatim/guard.json").exits(0);
+    guarded.sh("echo 'exit 0' >.git/hooks/pre-commit; echo '{ }' >.git/seriatim/guard.json").exits(0);
     let said = violations(&guarded).join("\n");
     let named = [
         "Unexpected modification: .env (ignored by git, but protected)",
         "Unexpected modification: .claude/settings.json",
         "Unexpected modification: .git/hooks/pre-commit",
-        "Unexpected modification: .seriatim/guard.json",
+        "Unexpected modification: .git/seriatim/guard.json",
     ];
     holds(&said, &named);
     assert_eq!(said.lines().count(), named.len(), "{said}");

@@ -40,10 +40,10 @@ fn ds_32_what_was_there_comes_back_to_the_byte_with_its_modes() {
         "comments and ends of line stay"
     );
     assert_eq!(mode(&stage.env.path(".git/hooks/pre-commit.before-seriatim")), 0o750);
-    assert_eq!(mode(&stage.env.path(".seriatim/guard.json")), 0o600, "settings may hold secrets");
+    assert_eq!(mode(&stage.env.stored("guard.json")), 0o600, "settings may hold secrets");
     stage.uninstall();
     assert_eq!(stage.tree(), before);
-    assert!(!stage.env.path(".seriatim").exists());
+    assert!(!stage.env.store().exists());
 }
 
 #[test]
@@ -62,7 +62,7 @@ fn ds_32_after_work_only_the_record_stays() {
     assert_eq!(after, before);
     stage.run(&["verify"]).exits(0);
     let ignored = stage.git(&["status", "--short", "--untracked-files=all"]);
-    ignored.says_nothing_of(".seriatim");
+    ignored.says_nothing_of("seriatim/");
 }
 
 #[test]
@@ -73,7 +73,7 @@ fn a_project_without_settings_is_empty_again() {
     assert!(stage.env.path(".codex/hooks.json").is_file());
     stage.uninstall();
     assert_eq!(stage.tree(), before);
-    for folder in [".claude", ".codex", ".gemini", ".seriatim"] {
+    for folder in [".claude", ".codex", ".gemini", ".seriatim", ".git/seriatim"] {
         assert!(!stage.env.path(folder).exists(), "{folder}");
     }
 }
@@ -172,7 +172,7 @@ fn a_write_that_fails_puts_the_others_back() {
     let output = stage.run(&["guard", "install", "--client", "claude", "--yes"]).exits(2);
     output.says(".git/hooks").says("everything is as it was");
     assert_eq!(stage.tree(), before);
-    assert!(!stage.env.path(".seriatim").exists());
+    assert!(!stage.env.store().exists());
 }
 
 #[test]
@@ -198,7 +198,7 @@ fn a_mark_that_cannot_be_read_still_lets_the_hooks_be_taken_out() {
     let stage = lived_in();
     let before = stage.tree();
     stage.install(&ALL);
-    stage.env.file(".seriatim/guard.json", "{\"clients\": 7}");
+    stage.env.store_file("guard.json", "{\"clients\": 7}");
     stage.run(&["guard", "status"]).exits(1).says("cannot be read");
     stage.run(&["guard", "install", "--yes"]).exits(2).says("cannot be read");
     stage.uninstall().says("by what they look like");
@@ -283,7 +283,7 @@ fn on_a_terminal_it_asks_and_no_is_the_default() {
         let said = String::from_utf8_lossy(&output.stdout);
         assert!(said.contains("Make these changes? [y/N]"), "{said}");
         assert_eq!(output.status.code(), Some(exit), "{said}");
-        assert_eq!(stage.env.path(".seriatim").exists(), exit == 0, "{keys:?}");
+        assert_eq!(stage.env.store().exists(), exit == 0, "{keys:?}");
     }
 }
 

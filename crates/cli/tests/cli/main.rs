@@ -144,6 +144,12 @@ mod snapshot_command;
 #[cfg(test)]
 mod storage;
 #[cfg(test)]
+mod store_lost;
+#[cfg(test)]
+mod store_place;
+#[cfg(test)]
+mod store_private;
+#[cfg(test)]
 mod support;
 #[cfg(test)]
 mod terminal;

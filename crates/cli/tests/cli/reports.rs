@@ -57,8 +57,8 @@ fn a_report_of_a_hundred_megabytes_is_not_read() {
     let env = wrong_at_first("head -c 104857600 /dev/zero | tr '\\0' x >\"$SERIATIM_REPORT\"");
     let (feedback, _) = corrected(&env, "invalid");
     assert!(feedback.contains("larger than 4 MiB"), "{feedback}");
-    let stored: u64 = env.files_below(".seriatim").iter().map(|p| p.metadata().unwrap().len()).sum();
-    assert!(stored < 4 << 20, "{stored} bytes under .seriatim");
+    let stored: u64 = env.stored_below("").iter().map(|p| p.metadata().unwrap().len()).sum();
+    assert!(stored < 4 << 20, "{stored} bytes in the store");
 }
 
 #[test]
@@ -70,8 +70,8 @@ fn output_of_a_hundred_megabytes_is_cut() {
     output
         .says("it ended with exit code 7 and no usable report")
         .says("Its long output is in .seriatim/outputs/");
-    let stored: u64 = env.files_below(".seriatim").iter().map(|p| p.metadata().unwrap().len()).sum();
-    assert!(stored < 12 << 20, "{stored} bytes under .seriatim");
+    let stored: u64 = env.stored_below("").iter().map(|p| p.metadata().unwrap().len()).sum();
+    assert!(stored < 12 << 20, "{stored} bytes in the store");
 }
 
 #[test]

@@ -167,15 +167,12 @@ fn dw_45_a_live_session_takes_assignments_and_hands_its_reports_in() {
     env.run(&["inbox"]).exits(0).says("Function add").says("Hand in with:  seriatim report a1 FILE");
 
     // What cannot be used is not taken, and everything that is wrong with it is said.
-    env.file(".seriatim/report.json", r#"{"status": "fine", "confidence": 300}"#);
-    env.run(&["report", "01-01", ".seriatim/report.json"])
-        .exits(1)
-        .says("not taken")
-        .says("`status` must be");
-    let (refused, exit) = env.json(&["report", "a1", ".seriatim/report.json"]);
+    env.file("report.json", r#"{"status": "fine", "confidence": 300}"#);
+    env.run(&["report", "01-01", "report.json"]).exits(1).says("not taken").says("`status` must be");
+    let (refused, exit) = env.json(&["report", "a1", "report.json"]);
     assert_eq!((exit, &refused["taken"]), (Some(1), &Value::Null));
     assert!(refused["problems"].as_array().is_some_and(|problems| problems.len() == 2), "{refused}");
-    env.run(&["report", "01-02", ".seriatim/report.json"]).exits(2).says("open are a1 (step 01-01)");
+    env.run(&["report", "01-02", "report.json"]).exits(2).says("open are a1 (step 01-01)");
     env.run(&["report", "a1", "nowhere.json"]).exits(2).says("cannot be read");
     assert_eq!(env.json(&["inbox"]).0["questions"][0]["id"], "a1");
 

@@ -27,7 +27,7 @@ fn state(red: &str) -> String {
 #[track_caller]
 fn gate(red: &str) -> Option<String> {
     let project = Project::short();
-    project.env.file(".seriatim/guard.json", "{}\n").file(STATUS, state(red));
+    project.env.store_file("guard.json", "{}\n").file(STATUS, state(red));
     project.env.git(&["add", STATUS]);
     let (document, exit) = project.env.json(&["commit-gate"]);
     assert_eq!(document["guarded"], true, "{document}");

@@ -76,8 +76,8 @@ fn dw_96_a_diamond_of_steps_comes_out_the_same_side_by_side_and_one_after_the_ot
     assert_eq!(checkpoints(&one), checkpoints(&three));
     let (sub, mul) = (places(&three, "01-02"), places(&three, "01-03"));
     assert_eq!((sub.len(), mul.len()), (1, 1));
-    assert!(sub.first().unwrap().ends_with(".seriatim/trees/calc-01-02"), "{sub:?}");
-    assert!(mul.first().unwrap().ends_with(".seriatim/trees/calc-01-03"), "{mul:?}");
+    assert!(sub.first().unwrap().ends_with(".git/seriatim/trees/calc-01-02"), "{sub:?}");
+    assert!(mul.first().unwrap().ends_with(".git/seriatim/trees/calc-01-03"), "{mul:?}");
     assert_eq!(places(&three, "01-04").first().unwrap(), &three.env.root.display().to_string());
     three.assert_done(&["01-01", "01-02", "01-03", "01-04"]);
     assert_nothing_left(&three);
@@ -94,7 +94,7 @@ fn dw_96_a_diamond_of_steps_comes_out_the_same_side_by_side_and_one_after_the_ot
 fn assert_nothing_left(project: &Project) {
     assert_eq!(project.git(&["worktree", "list"]).lines().count(), 1);
     assert_eq!(project.git(&["branch", "--format=%(refname:short)"]), "main\n");
-    assert_eq!(project.env.files_below(".seriatim/trees"), Vec::<std::path::PathBuf>::new());
+    assert_eq!(project.env.stored_below("trees"), Vec::<std::path::PathBuf>::new());
 }
 
 /// Two steps that change the same line of one file, and say nothing about their files before.
@@ -107,11 +107,9 @@ fn conflicting() -> Project {
     assert!(asked.contains("Step 01-02: conflict"), "{asked}");
     let words = "Step 01-02 and merged changes touch the same places: src/list.py.";
     assert!(asked.contains(words), "{asked}");
-    assert!(
-        asked.contains(
-            "The step's working tree is .seriatim/trees/calc-01-02, its branch seriatim/calc/01-02."
-        )
-    );
+    assert!(asked.contains(
+        "The step's working tree is .git/seriatim/trees/calc-01-02, its branch seriatim/calc/01-02."
+    ));
     // Nothing is half merged.
     assert_eq!(project.env.read("src/list.py"), "ALL = ['add']\n");
     assert_eq!(project.git(&["status", "--porcelain"]), "");
@@ -121,7 +119,7 @@ fn conflicting() -> Project {
 #[test]
 fn two_steps_that_touch_one_line_are_a_question_and_a_person_can_resolve_it() {
     let project = conflicting();
-    let tree = project.env.path(".seriatim/trees/calc-01-02");
+    let tree = project.env.stored("trees/calc-01-02");
     let tree = tree.to_str().unwrap();
     let merge =
         std::process::Command::new("git").args(["-C", tree, "merge", "--quiet", "main"]).output().unwrap();

@@ -77,7 +77,7 @@ fn e_48_a_phase_that_is_left_in_progress_is_crashed_in_the_history_and_done_agai
     let agent = began.process(&engine);
     engine.kill();
     agent.ends();
-    std::fs::remove_dir_all(project.env.path(".seriatim")).unwrap();
+    std::fs::remove_dir_all(project.env.store()).unwrap();
     // The work of the phase is there, but nobody says that it is done; nor is it the user's that it is.
     project.step_answering("01-01", &[("your changes", "approve", "")]).exits(0);
     assert_eq!((project.count("01-01", "RED"), project.count("01-01", "GREEN")), (1, 2));

@@ -116,9 +116,7 @@ impl Project {
         env.git(&["config", "user.email", "ada@example.org"]);
         let agent = env.root.with_file_name("home").join("agent.sh");
         let config = CONFIG.replace("AGENT", &agent.display().to_string());
-        env.file("seriatim.toml", config)
-            .file("check.sh", CHECK)
-            .file(".gitignore", "/.seriatim/\n__pycache__/\n");
+        env.file("seriatim.toml", config).file("check.sh", CHECK).file(".gitignore", "__pycache__/\n");
         env.file("src/__init__.py", "").file("tests/__init__.py", "");
         env.file(ROADMAP, roadmap(head, steps)).file(STATUS, FRESH);
         let project = Project { env };

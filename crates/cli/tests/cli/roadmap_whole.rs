@@ -219,7 +219,7 @@ fn a_step_goes_through_its_phases_in_a_cargo_project_and_a_compile_error_is_not_
             "Cargo.toml",
             "[package]\nname = \"calc\"\nversion = \"0.1.0\"\nedition = \"2021\"\n\n[workspace]\n",
         )
-        .with(".gitignore", "/.seriatim/\nCargo.lock\n")
+        .with(".gitignore", "Cargo.lock\n")
         .with("src/lib.rs", "//! Sums.\n");
     project.agent(
         r#"lib() { printf '//! Sums.\npub fn add(a: i32, b: i32) -> i32 {\n    %s\n}\n' "$1" >src/lib.rs; }

@@ -14,7 +14,7 @@ fn assert_nowhere(env: &Env, secret: &str) {
         let bytes = std::fs::read(path).unwrap();
         bytes.windows(secret.len()).any(|window| window == secret.as_bytes())
     };
-    let mut files = [env.files_below(".seriatim"), env.files_below(".dialogue")].concat();
+    let mut files = [env.stored_below(""), env.files_below(".dialogue")].concat();
     files.extend(crate::support::files_below(&env.scratch()));
     files.push(env.path("instance.yaml"));
     let found: Vec<_> = files.into_iter().filter(holds).collect();
@@ -65,7 +65,7 @@ fn a_secret_in_a_question_after_a_crash_and_in_the_kept_output_is_hidden() {
         .agent_sh(&format!("echo {token}; {long}; echo last words {token}; exit 9"));
     let output = env.run(&["run", "process", "instance.yaml", "--no-input"]).exits(3);
     output.says("last words ").says_nothing_of(&token);
-    assert_eq!(env.files_below(".seriatim/outputs").len(), 1);
+    assert_eq!(env.stored_below("outputs").len(), 1);
     assert_nowhere(&env, &token);
 }
 
@@ -81,7 +81,7 @@ fn a_pattern_of_the_workspace_is_hidden_too() {
 }
 
 #[test]
-fn kill_9_leaves_the_papers_of_an_agent_only_until_the_run_is_continued() {
+fn kill_9_leaves_the_report_of_an_agent_only_until_the_run_is_continued() {
     let token = token();
     let env = Env::new();
     env.bakery(&["Knead the dough"]).agent_sh(&format!(
@@ -92,7 +92,7 @@ fn kill_9_leaves_the_papers_of_an_agent_only_until_the_run_is_continued() {
     let agent = began.process(&engine);
     engine.kill();
     agent.ends();
-    assert!(!crate::support::files_below(&env.scratch()).is_empty(), "there is something to clear away");
+    assert!(!env.stored_below("attempts").is_empty(), "there is something to clear away");
     env.run(&["resume", &env.newest(), "--no-input"]).exits(0);
     assert_nowhere(&env, &token);
     env.assert_tidy();

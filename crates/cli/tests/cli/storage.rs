@@ -15,7 +15,7 @@ impl SmallDisk<'_> {
     fn mount(folder: &Path) -> Option<SmallDisk<'_>> {
         fs::create_dir_all(folder).unwrap();
         let mut mount = Command::new("mount");
-        mount.args(["-t", "tmpfs", "-o", "size=1m", "seriatim-test"]).arg(folder);
+        mount.args(["-t", "tmpfs", "-o", "size=1m,mode=0700", "seriatim-test"]).arg(folder);
         let mounted = mount.output().is_ok_and(|done| done.status.success());
         mounted.then_some(SmallDisk(folder))
     }
@@ -87,7 +87,7 @@ fn skip(why: &str) {
 fn a_full_disk_under_the_journal_is_a_clear_error_and_resume_works_once_there_is_room() {
     let env = Env::new();
     env.bakery(&["Knead the dough", "P:Decide on the crust", "Bake it"]).agent_sh("finish kneaded");
-    let state = env.path(".seriatim");
+    let state = env.store();
     let Some(disk) = SmallDisk::mount(&state) else { return skip("a file system cannot be mounted here") };
     env.run(&["run", "process", "instance.yaml", "--no-input"]).exits(3);
     let run = env.newest();
@@ -141,7 +141,7 @@ fn e_87_a_full_disk_under_the_files_stops_the_run_and_loses_nothing() {
 fn a_new_workspace_on_a_full_disk_is_a_clear_error() {
     let env = Env::new();
     env.bakery(&["Knead the dough"]).agent_sh("finish kneaded");
-    let state = env.path(".seriatim");
+    let state = env.store();
     let Some(disk) = SmallDisk::mount(&state) else { return skip("a file system cannot be mounted here") };
     disk.fill();
     let output = env.run(&["run", "process", "instance.yaml", "--no-input"]).exits(1);
@@ -162,7 +162,7 @@ fn a_read_only_state_folder_is_a_clear_error_and_changes_nothing() {
     env.run(&["run", "process", "instance.yaml", "--no-input"]).exits(3);
     let run = env.newest();
     env.run(&["answer", "q1", "approve"]).exits(0);
-    let state = env.path(".seriatim");
+    let state = env.store();
     let Some(read_only) = ReadOnly::of(&state) else { return skip("a folder cannot be made read-only here") };
     let output = env.run(&["resume", &run, "--no-input"]);
     let listed = env.run(&["status"]);

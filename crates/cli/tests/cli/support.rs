@@ -61,6 +61,36 @@ impl Env {
         self.root.join(path)
     }
 
+    /// The folder of the store: in the git folder where there is one.
+    pub(crate) fn store(&self) -> PathBuf {
+        let git = self.path(".git");
+        if git.is_dir() { git.join("seriatim") } else { self.path(".seriatim") }
+    }
+
+    /// A path in the store.
+    pub(crate) fn stored(&self, path: &str) -> PathBuf {
+        self.store().join(path)
+    }
+
+    /// Puts a file into the store, which is private as the program itself makes it.
+    pub(crate) fn store_file(&self, path: &str, text: impl AsRef<[u8]>) -> &Env {
+        seriatim_journal::private::make_folder(&self.store()).unwrap();
+        let path = self.stored(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+        self
+    }
+
+    #[track_caller]
+    pub(crate) fn read_stored(&self, path: &str) -> String {
+        fs::read_to_string(self.stored(path)).unwrap_or_else(|e| panic!("{path}: {e}"))
+    }
+
+    /// All files below a folder of the store.
+    pub(crate) fn stored_below(&self, folder: &str) -> Vec<PathBuf> {
+        files_below(&self.stored(folder))
+    }
+
     /// A path in the workspace as the program names it.
     pub(crate) fn relative(&self, path: &Path) -> String {
         path.strip_prefix(&self.root).unwrap().display().to_string()
@@ -205,13 +235,14 @@ impl Env {
         living
     }
 
-    /// Nothing temporary is left, neither beside files nor where agents get their papers.
+    /// Nothing temporary is left, neither beside files nor where agents get their briefs.
     #[track_caller]
     pub(crate) fn assert_tidy(&self) {
         let temporary = |path: &PathBuf| path.to_string_lossy().contains(".seriatim-tmp-");
         let beside: Vec<PathBuf> = files_below(&self.root).into_iter().filter(temporary).collect();
         assert_eq!(beside, Vec::<PathBuf>::new(), "temporary files beside others");
-        assert_eq!(files_below(&self.scratch()), Vec::<PathBuf>::new(), "papers of agents");
+        assert_eq!(files_below(&self.scratch()), Vec::<PathBuf>::new(), "files in the temporary folder");
+        assert_eq!(self.stored_below("attempts"), Vec::<PathBuf>::new(), "briefs and reports");
     }
 
     /// What changes from one call to the next, and what stands for it.

@@ -40,7 +40,7 @@ fn small_works_of_all_kinds_are_measured_and_leave_nothing_behind() {
     assert_eq!(document["w4"]["processes"], 0);
     assert_eq!(document.get("size"), None);
     assert!(env.files_below("").is_empty(), "{:?}", env.files_below(""));
-    assert!(!env.path(".seriatim").exists());
+    assert!(!env.store().exists());
 }
 
 #[test]
@@ -50,7 +50,7 @@ fn works_not_asked_for_are_absent_and_the_store_is_where_it_was_wanted() {
     assert_eq!(exit, Some(0), "{document}");
     let names: Vec<&String> = document.as_object().unwrap().keys().collect();
     assert_eq!(names, ["disk", "w4"]);
-    assert!(!env.path("elsewhere").exists() && !env.path(".seriatim").exists());
+    assert!(!env.path("elsewhere").exists() && !env.store().exists());
     let output = env.run(&["bench", "--work", "w4", "-m", "2"]).exits(0).says("at most 200 ms");
     assert!(output.stderr.is_empty(), "{}", output.snapshot());
 }
@@ -63,5 +63,5 @@ fn words_that_mean_nothing_are_refused_and_nothing_is_made() {
     }
     env.file("taken", "a file");
     env.run(&["bench", "--work", "w4", "--store", "taken"]).exits(2);
-    assert!(!env.path(".seriatim").exists());
+    assert!(!env.store().exists());
 }

@@ -52,7 +52,7 @@ fn px_97_the_id_alone_is_printed_and_the_file_holds_everything() {
         })
     );
     assert!(!env.path(".dialogue/context-graph").exists(), "a graph is not begun unasked");
-    assert!(!env.path(".seriatim").exists());
+    assert!(!env.store().exists());
     env.assert_tidy();
 }
 

@@ -92,7 +92,7 @@ fn list_names_the_definitions_of_the_workspace() {
              "type": "review"},
         ]})
     );
-    assert!(!env.path(".seriatim").exists(), "looking leaves nothing behind");
+    assert!(!env.store().exists(), "looking leaves nothing behind");
 }
 
 #[test]

@@ -15,7 +15,7 @@ fn finished() -> Env {
 /// Changes one byte of the store in each place where `words` stand, one place at a time, and gives what `verify`
 /// said of each.
 fn tampered(env: &Env, words: &str) -> Vec<serde_json::Value> {
-    let path = env.path(".seriatim/journal.db");
+    let path = env.stored("journal.db");
     let whole = fs::read(&path).unwrap();
     let places = whole.windows(words.len()).enumerate().filter(|(_, w)| *w == words.as_bytes());
     let verdicts = places.map(|(at, _)| {
@@ -74,7 +74,7 @@ fn the_entry_is_named_for_people_too_and_the_run_is_not_continued() {
     env.bakery(&["Knead the dough", "P:Decide on the crust"]).agent_sh("finish \"a singular summary\"");
     env.run(&["run", "process", "instance.yaml", "--no-input"]).exits(3);
     let run = env.newest();
-    let path = env.path(".seriatim/journal.db");
+    let path = env.stored("journal.db");
     let mut bytes = fs::read(&path).unwrap();
     let at = bytes.windows(18).position(|w| w == b"a singular summary").unwrap();
     bytes[at] = b'A';
@@ -120,7 +120,7 @@ fn a_foreign_edit_during_a_parked_run_is_warned_about_and_kept() {
         "was changed by somebody else; it is written anew and the change is kept in .seriatim/foreign/",
     );
     assert_eq!(fs::read_to_string(&log).unwrap(), ours);
-    let kept = env.files_below(".seriatim/foreign");
+    let kept = env.stored_below("foreign");
     assert_eq!(kept.len(), 1);
     assert_eq!(fs::read_to_string(&kept[0]).unwrap(), "somebody else was here\n");
 }

@@ -68,7 +68,7 @@ fn settings_that_are_put_back_in_mid_session_do_not_disarm() {
 #[ignore = "needs the real clients: .ci/run clients"]
 fn a_damaged_mark_does_not_disarm_either() {
     let stage = Stage::guarded("claude");
-    stage.file(".seriatim/guard.json", "damaged");
+    stage.file(".git/seriatim/guard.json", "damaged");
     let model = replaced(&stage, "{}\n");
     stage.claude(&model, &[]).ended();
     assert_armed(&stage, &model);

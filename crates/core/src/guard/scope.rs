@@ -231,11 +231,16 @@ pub fn is_sensitive(path: &str) -> bool {
     let name = parts.last().copied().unwrap_or_default();
     name.starts_with(".env")
         || parts.iter().any(|part| matches!(*part, ".claude" | ".seriatim"))
-        || parts.windows(2).any(|pair| pair == [".git", "hooks"])
+        || parts.windows(2).any(|pair| pair == [".git", "hooks"] || pair == [".git", "seriatim"])
 }
 
-/// Folders below `.seriatim` in which only this program writes.
-const OUR_FOLDERS: [&str; 6] = ["bench", "git", "holders", "outputs", "snapshots", "trees"];
+/// Folders of the store in which only this program writes, and agents whose folder of an attempt or tree it is.
+const OUR_FOLDERS: [&str; 8] =
+    ["attempts", "bench", "foreign", "git", "holders", "outputs", "snapshots", "trees"];
+/// Where the store is, seen from the root of the project: below the git common dir, and without git.
+const STORES: [&str; 2] = [".git/seriatim/", ".seriatim/"];
+/// Folders of the store in which agents write, too.
+const SHARED_FOLDERS: [&str; 2] = ["attempts", "trees"];
 /// Files there that only this program writes. The mark of the guard is none of them: nobody writes it in mid-step.
 const OUR_FILES: [&str; 7] = [
     ".gitignore",
@@ -246,13 +251,26 @@ const OUR_FILES: [&str; 7] = [
     "journal.lock",
     "journal.next",
 ];
+/// Whether a path, relative to the root of the project, lies in the store where no agent may write.
+pub fn is_of_the_store(path: &str) -> bool {
+    STORES.iter().any(|store| {
+        let inside = path.strip_prefix(store);
+        path == store.trim_end_matches('/') || inside.is_some_and(|inside| !is_shared_with_agents(inside))
+    })
+}
+
+/// Whether a path in the store is in the folder of an attempt or in a working tree.
+pub fn is_shared_with_agents(inside: &str) -> bool {
+    inside.split_once('/').is_some_and(|(folder, _)| SHARED_FOLDERS.contains(&folder))
+}
+
 /// What files are called until they are whole.
 const UNFINISHED: &str = ".seriatim-tmp-";
 
 /// Whether a path, relative to the root of the project, is one that this program writes for itself. What else lies
-/// below `.seriatim` was put there by another hand.
+/// in the store was put there by another hand.
 pub fn is_written_by_us(path: &str) -> bool {
-    let Some(inside) = path.strip_prefix(".seriatim/") else { return false };
+    let Some(inside) = STORES.iter().find_map(|store| path.strip_prefix(store)) else { return false };
     match inside.split_once('/').unwrap_or((inside, "")) {
         (folder, _) if OUR_FOLDERS.contains(&folder) => true,
         ("guard", rest) => {

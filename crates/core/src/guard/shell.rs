@@ -11,6 +11,8 @@ mod tests;
 
 use words::Command;
 
+use super::scope;
+
 /// Commands inside of commands: `bash -c "sh -c '...'"`.
 const DEPTH_MAX: u32 = 8;
 
@@ -172,6 +174,20 @@ fn is_writer(program: &str, arguments: &[String]) -> bool {
     }
 }
 
+/// Whether a path names the store below a git common dir, wherever that is: a repository can be a submodule, or have
+/// its folder elsewhere.
+fn is_of_a_store(path: &str) -> bool {
+    let parts: Vec<&str> = path.split('/').collect();
+    let at = parts.windows(2).position(|pair| pair == [".git", "seriatim"]);
+    if let Some(at) = at {
+        let inside = parts.get(at + 2..).unwrap_or_default().join("/");
+        return !scope::is_shared_with_agents(&inside);
+    }
+    let is_ours =
+        |name: &str| name.starts_with("journal.") || (name.starts_with("guard") && name.ends_with(".json"));
+    parts.windows(2).any(|pair| matches!(pair, ["seriatim", name] if is_ours(name)))
+}
+
 /// Notes that a path of the guard is written to.
 fn written(path: &str, seen: &mut Seen) {
     let plain = path.trim_end_matches('/');
@@ -185,7 +201,7 @@ fn written(path: &str, seen: &mut Seen) {
         // Whoever removes the folder removes the file.
         inside || plain.rsplit('/').next() == name.split_once('/').map(|(folder, _)| folder)
     };
-    if guarded.into_iter().any(hit) {
+    if guarded.into_iter().any(hit) || is_of_a_store(plain) {
         seen.disarm.push(Disarm::File { path: path.to_owned() });
     }
 }

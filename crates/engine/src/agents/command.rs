@@ -65,7 +65,7 @@ pub(super) fn attempt(
     let copy = desk.folder.join("workspace");
     let laid = lay(hands, job, assignment, agent, &desk).and_then(|brief| {
         if assignment.rehearsal {
-            rehearsal::copy(hands.files.as_ref(), hands.workspace.root(), &copy)?;
+            rehearsal::copy(hands.files.as_ref(), hands.workspace.root(), &copy, hands.workspace.store())?;
         }
         Ok(brief)
     });
@@ -159,6 +159,8 @@ fn lay(
     desk: &Desk,
 ) -> Result<Brief, FileError> {
     remove_all(hands.files.as_ref(), &desk.folder)?;
+    hands.files.make_directory(&desk.folder)?;
+    hands.files.set_mode(&desk.folder, 0o700)?;
     let mut brief = assignment.brief.clone();
     brief.run = job.run_name.clone();
     brief.limits.timeout_ms = Some(time_ms(agent, assignment));

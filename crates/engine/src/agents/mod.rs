@@ -24,6 +24,7 @@ use seriatim_flows::request::Assignment;
 
 use crate::hands::files::FileError;
 use crate::hands::files::Files;
+use crate::hands::paths::Workspace;
 use crate::hands::process::Watch;
 use crate::job::Job;
 use crate::perform::Hands;
@@ -33,8 +34,8 @@ use crate::perform::Stuck;
 pub const REPORT: &str = "report";
 
 /// Copies the workspace for somebody who works apart.
-pub(crate) fn copy_workspace(files: &dyn Files, from: &Path, to: &Path) -> Result<(), FileError> {
-    rehearsal::copy(files, from, to)
+pub(crate) fn copy_workspace(files: &dyn Files, from: &Workspace, to: &Path) -> Result<(), FileError> {
+    rehearsal::copy(files, from.root(), to, from.store())
 }
 
 /// A report larger than this is not read.

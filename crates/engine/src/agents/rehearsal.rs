@@ -17,17 +17,20 @@ const LEFT_OUT: [&str; 3] = [".seriatim", "target", "node_modules"];
 /// More changes than this are counted, not listed.
 const LISTED_MAX: usize = 200;
 
-/// Copies the workspace. Links that lead to an absolute place are left out: writing through them would not stay in
+/// Copies the workspace without its store. Links that lead to an absolute place are left out: writing through them would not stay in
 /// the copy.
-pub(super) fn copy(files: &dyn Files, from: &Path, to: &Path) -> Result<(), FileError> {
+pub(super) fn copy(files: &dyn Files, from: &Path, to: &Path, store: &Path) -> Result<(), FileError> {
     files.make_directory(to)?;
     for (name, entry) in files.list(from)? {
         let Some(decoded) = decode_name(&name).filter(|_| !LEFT_OUT.contains(&name.as_str())) else {
             continue;
         };
         let (source, target) = (from.join(&decoded), to.join(&decoded));
+        if source == store {
+            continue;
+        }
         match entry.kind {
-            Kind::Directory => copy(files, &source, &target)?,
+            Kind::Directory => copy(files, &source, &target, store)?,
             Kind::File => {
                 files.copy(&source, &target, Write::REBUILDABLE.mode(entry.mode))?;
             }

@@ -59,7 +59,7 @@ impl Disk {
     fn keep_foreign(&self, path: &str, bytes: &[u8]) -> Result<String, FileError> {
         let name = format!("{}-{}", Hash::of(bytes).short(), path.replace('/', "-"));
         let kept = self.state.join("foreign").join(name);
-        self.files.write(&kept, bytes, Write::DURABLE)?;
+        self.files.write(&kept, bytes, Write::DURABLE.mode(0o600))?;
         Ok(self.workspace.relative(&kept).unwrap_or_else(|| kept.display().to_string()))
     }
 

@@ -326,7 +326,7 @@ pub(super) fn take_up(
 
 /// The keys of the assignments that wait for people.
 fn with_people(store: &Store, info: &RunInfo) -> Result<BTreeSet<String>, Error> {
-    let filter = OpenFilter { run: Some(info.id), kind: Some(OpenKind::Assignment) };
+    let filter = OpenFilter { run: Some(info.id), kind: Some(OpenKind::Assignment), ..OpenFilter::default() };
     Ok(store.open_calls(&filter)?.into_iter().map(|open| open.key).collect())
 }
 

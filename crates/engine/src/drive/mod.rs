@@ -9,11 +9,13 @@ mod configuration;
 mod images;
 mod live;
 mod load;
+mod lost;
 mod mail;
 mod printed;
 mod story;
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use seriatim_core::config::Config;
@@ -58,6 +60,7 @@ use live::Where;
 pub use load::History;
 pub use load::Start;
 pub use load::replay;
+pub use lost::Unrecorded;
 pub use printed::KeptAttempt;
 pub use printed::Worker;
 pub use printed::attempts;
@@ -82,6 +85,8 @@ pub enum Error {
     Unreadable { run: String, seq: u64, what: String },
     #[error("run {run} is pinned to version {version} of `{flow}`, which this program does not have")]
     UnknownFlow { run: String, flow: String, version: u32 },
+    #[error("the store `{path}` was removed or replaced while a run was at work")]
+    StoreLost { path: PathBuf, unrecorded: Vec<Unrecorded> },
 }
 
 /// How a run stands when the driver lets go of it.
@@ -134,6 +139,8 @@ pub struct Driver<'a> {
     first_look: bool,
     /// The dialects that it can drive.
     registry: &'static Registry,
+    /// What the journal did not take.
+    unrecorded: Vec<Unrecorded>,
 }
 
 impl<'a> Driver<'a> {
@@ -162,6 +169,7 @@ impl<'a> Driver<'a> {
             impatient: false,
             first_look: true,
             registry: &STANDARD,
+            unrecorded: vec![],
         }
     }
 
@@ -221,20 +229,26 @@ impl<'a> Driver<'a> {
 
     /// Drives until nothing is left to drive.
     pub fn drive(mut self) -> Result<Vec<Outcome>, Error> {
+        match self.drive_all() {
+            Ok(()) => Ok(self.left),
+            Err(Error::Journal(seriatim_journal::Error::Lost { path })) => Err(self.abandon(path)),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn drive_all(&mut self) -> Result<(), Error> {
         loop {
             self.read_mail()?;
             self.step_all()?;
             if self.live.is_empty() {
-                return Ok(self.left);
+                return Ok(());
             }
             if self.interrupted {
-                self.put_down()?;
-                return Ok(self.left);
+                return self.put_down();
             }
             let news = self.live.values().any(|l| l.news);
             if !news && self.schedule.busy() == 0 && !self.timers() && !self.ask_in_place()? {
-                self.park_all()?;
-                return Ok(self.left);
+                return self.park_all();
             }
             if !self.live.values().any(|l| l.news) {
                 self.wait();
@@ -268,6 +282,7 @@ impl<'a> Driver<'a> {
         let committed = match self.store.commit(&appends) {
             Ok(committed) => committed,
             Err(error) => {
+                self.keep_unrecorded(&appends);
                 self.stop_all();
                 return Err(error.into());
             }
@@ -474,7 +489,10 @@ impl<'a> Driver<'a> {
             }
             _ => append,
         };
-        let given = self.store.commit(&[append]);
+        let given = self.store.commit(std::slice::from_ref(&append));
+        if given.is_err() {
+            self.keep_unrecorded(&[append]);
+        }
         self.forget(run, left);
         given?;
         Ok(())

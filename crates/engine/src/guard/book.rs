@@ -29,6 +29,7 @@ use seriatim_journal::NewRun;
 use seriatim_journal::OpenCall;
 use seriatim_journal::OpenKind;
 use seriatim_journal::Page;
+use seriatim_journal::RunRef;
 use seriatim_journal::Store;
 
 use super::GuardError;
@@ -40,7 +41,7 @@ use crate::hands::files::Files;
 
 /// The name under which the book stands among the runs.
 pub const FLOW: &str = "guard";
-/// What belongs to no step is told here.
+/// What belongs to no step is told here, in the store.
 const PROJECT_TRAIL: &str = ".seriatim/guard";
 const TRAIL: &str = "audit:";
 /// Steps that a passed gate has closed.
@@ -85,7 +86,10 @@ struct Outside {
 impl Book {
     /// Opens the book for a process that lives for a moment.
     pub fn open(project: &Project, redactor: Redactor) -> Result<Book, GuardError> {
-        let store = Store::open_for_hook(&project.state_dir(), redactor)?;
+        let mut home = project.place();
+        // A hook has nobody to tell about a move; the next command finds the store where it belongs.
+        home.settle()?;
+        let store = Store::open_for_hook(home.store(), redactor)?.at(&home.key());
         Ok(Book { store, steps: RefCell::default() })
     }
 
@@ -136,7 +140,7 @@ impl Book {
                 let outside = desk.finish()?;
                 Ok::<_, GuardError>((value, outside))
             },
-            |(_, outside)| trouble = outside.write(&project.root),
+            |(_, outside)| trouble = outside.write(project),
         )?;
         let (value, _) = written?;
         trouble.map(|()| value)
@@ -234,7 +238,7 @@ impl Desk<'_, '_> {
     /// book (DS-63, E-78).
     fn open_trail(&mut self, file: &str) -> Result<Trail, GuardError> {
         let key = format!("{TRAIL}{file}");
-        let path = self.project.root.join(file);
+        let path = self.project.file(file);
         let memo = self.page.memo(&key)?.and_then(|bytes| serde_json::from_slice::<Written>(&bytes).ok());
         let length = std::fs::metadata(&path).map_or(0, |found| found.len());
         match memo {
@@ -368,15 +372,15 @@ fn adoption(body: &[u8]) -> Option<(u64, Hash)> {
 }
 
 impl Outside {
-    fn write(&self, root: &Path) -> Result<(), GuardError> {
+    fn write(&self, project: &Project) -> Result<(), GuardError> {
         for (path, text) in &self.files {
-            let path = root.join(path);
+            let path = project.file(path);
             Disk.write(&path, text.as_bytes(), crate::hands::files::Write::DURABLE).map_err(|error| {
                 GuardError::File { path, source: std::io::Error::other(error.to_string()) }
             })?;
         }
         for (file, trail) in &self.trails {
-            let path = root.join(file);
+            let path = project.file(file);
             let written = match &trail.restore {
                 Some(text) => std::fs::write(&path, format!("{text}{}", trail.add)),
                 None => append(&path, &trail.add),
@@ -410,8 +414,7 @@ pub struct Expected {
 }
 
 /// The audit files that a book makes, for those who verify it.
-pub fn trails(store: &Store) -> Result<Vec<Expected>, seriatim_journal::Error> {
-    let Some(book) = store.book(FLOW)? else { return Ok(vec![]) };
+pub fn trails(store: &Store, book: RunRef) -> Result<Vec<Expected>, seriatim_journal::Error> {
     let mut files: BTreeMap<String, Expected> = BTreeMap::new();
     store.load(book, |entry| {
         let body = String::from_utf8_lossy(entry.body.unwrap_or_default()).into_owned();
@@ -428,8 +431,7 @@ pub fn trails(store: &Store) -> Result<Vec<Expected>, seriatim_journal::Error> {
 }
 
 /// What the book says about records that are gone: sentences for those who verify it.
-pub fn losses(store: &Store) -> Result<Vec<String>, seriatim_journal::Error> {
-    let Some(book) = store.book(FLOW)? else { return Ok(vec![]) };
+pub fn losses(store: &Store, book: RunRef) -> Result<Vec<String>, seriatim_journal::Error> {
     let mut found = vec![];
     store.load(book, |entry| {
         let line = entry.body.filter(|_| entry.key.starts_with("incident:"));

@@ -7,14 +7,14 @@ use std::path::PathBuf;
 use serde::Deserialize;
 use serde::Serialize;
 use seriatim_core::guard::client::Client;
+use seriatim_core::hash::Hash;
 use seriatim_core::time::Utc;
 
 use super::GuardError;
-
-/// The folder of runtime state.
-const STATE: &str = ".seriatim";
-/// The file that marks a project as guarded, in that folder.
-const MARK: &str = "guard.json";
+use crate::home;
+use crate::home::Home;
+use crate::home::MARK;
+use crate::home::PLAIN;
 
 /// What stands in the mark. A mark that cannot be read still is one: whoever damages it does not switch the guard off.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -42,7 +42,7 @@ pub struct Kept {
     /// Absent when there was no such file.
     pub original: Option<String>,
     /// What we left there, by its hash.
-    pub ours: seriatim_core::hash::Hash,
+    pub ours: Hash,
     /// Folders that had to be made for it, outermost first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub folders: Vec<String>,
@@ -55,14 +55,10 @@ pub struct Project {
     pub root: PathBuf,
 }
 
-/// The guarded project whose repository a linked worktree belongs to: the worktree has a file `.git` that names it.
-fn main_worktree(folder: &Path) -> Option<PathBuf> {
-    let link = folder.ancestors().map(|folder| folder.join(".git")).find(|git| git.exists())?;
-    let text = std::fs::read_to_string(&link).ok()?;
-    // Git writes the path as seen from the worktree where it was told so.
-    let git = link.parent()?.join(text.strip_prefix("gitdir:")?.trim());
-    let root = PathBuf::from(git.to_str()?.split_once("/.git/worktrees/")?.0);
-    Project::is_guarded(&root).then_some(root)
+/// The mark of the workspace `home`. Those that share a store have one each.
+fn mark_of(home: &Home) -> PathBuf {
+    let alone = home.store().file_name().is_some_and(|name| name == PLAIN);
+    home.store().join(if alone { MARK.to_owned() } else { home::mark_name(&home.key()) })
 }
 
 /// A text; what is no UTF-8 in it is replaced. Nearly always nothing is, and then nothing is copied.
@@ -73,24 +69,43 @@ fn text_of(bytes: Vec<u8>) -> String {
 impl Project {
     /// The nearest guarded project from `folder` upwards. It costs a look at each folder and nothing else.
     pub fn find(folder: &Path) -> Option<Project> {
-        let found = folder.ancestors().find(|folder| folder.join(STATE).join(MARK).exists());
-        let found = found.map(Path::to_owned).or_else(|| main_worktree(folder))?;
+        let marked = |home: &Home| mark_of(home).exists();
+        let found = folder.ancestors().find_map(|top| {
+            if top.join(PLAIN).join(MARK).exists() {
+                return Some(top.to_owned());
+            }
+            let homes = if top.join(".git").exists() { home::around(folder, top) } else { vec![] };
+            homes.into_iter().find(marked).map(|home| home.root().to_owned())
+        })?;
         Some(Project { root: found.canonicalize().unwrap_or(found) })
     }
 
     /// Where the records of a folder are: a linked worktree has those of the guarded project that it belongs to.
     pub fn home(root: &Path) -> PathBuf {
-        let home = main_worktree(root).map(|home| home.canonicalize().unwrap_or(home));
-        home.unwrap_or_else(|| root.to_owned())
+        let guarded = home::in_main(root).filter(|home| mark_of(home).exists());
+        guarded.map_or_else(|| root.to_owned(), |home| home.root().to_owned())
     }
 
     /// Whether the project at `root` is guarded.
     pub fn is_guarded(root: &Path) -> bool {
-        root.join(STATE).join(MARK).exists()
+        Project::mark_path(root).exists()
+    }
+
+    /// Where its store is.
+    pub fn place(&self) -> Home {
+        Home::of(&self.root)
+    }
+
+    /// The file that a name of the record means: from the root, or in the store where it begins with `.seriatim/`.
+    pub fn file(&self, name: &str) -> PathBuf {
+        match Path::new(name).strip_prefix(PLAIN) {
+            Ok(inside) => self.state_dir().join(inside),
+            Err(_) => self.root.join(name),
+        }
     }
 
     pub fn state_dir(&self) -> PathBuf {
-        self.root.join(STATE)
+        self.place().store().to_owned()
     }
 
     /// Where the guard keeps what is not in the journal.
@@ -99,7 +114,7 @@ impl Project {
     }
 
     pub fn mark_path(root: &Path) -> PathBuf {
-        root.join(STATE).join(MARK)
+        mark_of(&Home::of(root))
     }
 
     /// The mark; without its content where that cannot be read.
@@ -125,7 +140,7 @@ impl Project {
 
     /// Reads a text inside of the project; nothing where there is no such file.
     pub(crate) fn read(&self, relative: &str) -> Result<Option<String>, GuardError> {
-        let path = self.root.join(relative);
+        let path = self.file(relative);
         let unreadable = |source: io::Error| GuardError::File { path: path.clone(), source };
         match std::fs::read(&path) {
             Ok(bytes) => Ok(Some(text_of(bytes))),

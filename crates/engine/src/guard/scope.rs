@@ -30,12 +30,12 @@ use crate::hands::git::GitError;
 use crate::hands::git::Place;
 use crate::hands::paths::Workspace;
 use crate::hands::runner::Supervised;
+use crate::home::Home;
+use crate::home::PLAIN;
 
 /// Folders in which the search for hidden files does not go down: they are large, and nothing in them guards anything.
 /// The last one is written by the client.
 const SKIPPED: [&str; 5] = [".git", "node_modules", "target", ".venv", ".claude/worktrees"];
-/// The folder of our own. Those further down belong to other projects.
-const STATE: &str = ".seriatim";
 /// Hidden files are near the top; further down the search ends.
 const DEPTH_MAX: usize = 4;
 
@@ -291,6 +291,10 @@ fn sensitive(root: &Path) -> BTreeMap<String, Hash> {
     let mut found = BTreeMap::new();
     look(root, root, 0, &mut found);
     look(root, &root.join(".git/hooks"), 0, &mut found);
+    let home = Home::of(root);
+    if home.is_in_git() {
+        look_in_store(&home, home.store(), &mut found);
+    }
     found
 }
 
@@ -326,7 +330,8 @@ fn look(root: &Path, folder: &Path, depth: usize, found: &mut BTreeMap<String, H
         let name = entry.file_name();
         if kind.is_dir() {
             let skipped = SKIPPED.iter().any(|skipped| name == **skipped || relative == **skipped)
-                || (name == STATE && relative != STATE)
+                // Those further down belong to other projects.
+                || (name == PLAIN && relative != PLAIN)
                 || scope::is_written_by_us(&relative);
             if !skipped && depth < DEPTH_MAX {
                 look(root, &path, depth + 1, found);
@@ -334,6 +339,25 @@ fn look(root: &Path, folder: &Path, depth: usize, found: &mut BTreeMap<String, H
         } else if scope::is_sensitive(&relative) && !scope::is_written_by_us(&relative) {
             let bytes = std::fs::read(&path).unwrap_or_default();
             found.insert(relative, Hash::of(&bytes));
+        }
+    }
+}
+
+/// Files that another hand put into the store. What this program writes there is none of the work's.
+fn look_in_store(home: &Home, folder: &Path, found: &mut BTreeMap<String, Hash>) {
+    let Ok(entries) = std::fs::read_dir(folder) else { return };
+    for entry in entries.flatten() {
+        let path = entry.path();
+        let inside = path.strip_prefix(home.store()).ok().and_then(Path::to_str);
+        let (Ok(kind), Some(inside)) = (entry.file_type(), inside) else { continue };
+        if scope::is_written_by_us(&format!("{PLAIN}/{inside}")) {
+            continue;
+        }
+        if kind.is_dir() {
+            look_in_store(home, &path, found);
+        } else {
+            let bytes = std::fs::read(&path).unwrap_or_default();
+            found.insert(home.shown(&path), Hash::of(&bytes));
         }
     }
 }

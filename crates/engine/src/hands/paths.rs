@@ -15,6 +15,12 @@ use crate::hands::files::Entry;
 use crate::hands::files::FileError;
 use crate::hands::files::Files;
 use crate::hands::files::Kind;
+use crate::home::Home;
+use crate::home::PLAIN;
+use crate::home::TREES;
+
+/// What a path begins with that means a working tree or a copy in the store, wherever that is: `@trees/NAME/src`.
+pub const TREES_PREFIX: &str = "@trees";
 
 /// As many links as the kernel follows before it calls them a loop.
 const LINKS_MAX: usize = 40;
@@ -26,6 +32,8 @@ pub struct Workspace {
     root: PathBuf,
     /// As it was given; absolute paths may be written with either.
     given: PathBuf,
+    /// The folder of its store, which may lie elsewhere.
+    store: PathBuf,
 }
 
 impl Workspace {
@@ -35,13 +43,25 @@ impl Workspace {
         if !root.is_dir() {
             return Err(FileError::NotDirectory { path: root });
         }
-        Ok(Workspace { root, given: given.to_owned() })
+        let store = Home::of(&root).store().to_owned();
+        Ok(Workspace { root, given: given.to_owned(), store })
     }
 
     /// A workspace that is not on this machine's disk. The path must be absolute and without links.
     pub fn simulated(root: impl Into<PathBuf>) -> Workspace {
         let root = root.into();
-        Workspace { given: root.clone(), root }
+        Workspace { given: root.clone(), store: root.join(PLAIN), root }
+    }
+
+    /// The same workspace with its store in another folder.
+    #[must_use]
+    pub fn with_store(self, store: &Path) -> Workspace {
+        Workspace { store: store.to_owned(), ..self }
+    }
+
+    /// The folder of the store.
+    pub fn store(&self) -> &Path {
+        &self.store
     }
 
     pub fn root(&self) -> &Path {
@@ -58,6 +78,9 @@ impl Workspace {
     pub fn resolve_in(&self, files: &dyn Files, path: &Path) -> Result<PathBuf, FileError> {
         if path.as_os_str().is_empty() || path.as_os_str().as_bytes().contains(&0) {
             return Err(FileError::BadName { path: path.to_owned() });
+        }
+        if let Some((tree, inside)) = self.tree(path)? {
+            return tree.resolve_in(files, inside);
         }
         let outside = || FileError::Outside { path: path.to_owned(), root: self.root.clone() };
         let mut todo = self.parts_inside(path).ok_or_else(outside)?;
@@ -90,6 +113,17 @@ impl Workspace {
             todo = parts;
         }
         Ok(place)
+    }
+
+    /// The working tree or copy that a path names by [`TREES_PREFIX`], and the path inside of it.
+    fn tree<'p>(&self, path: &'p Path) -> Result<Option<(Workspace, &'p Path)>, FileError> {
+        let Ok(named) = path.strip_prefix(TREES_PREFIX) else { return Ok(None) };
+        let mut parts = named.components();
+        let (Some(Component::Normal(name)), inside) = (parts.next(), parts.as_path()) else {
+            return Err(FileError::BadName { path: path.to_owned() });
+        };
+        let inside = if inside.as_os_str().is_empty() { Path::new(".") } else { inside };
+        Ok(Some((Workspace::simulated(self.store.join(TREES).join(name)), inside)))
     }
 
     /// Like `resolve_in`, but a link on the way is refused wherever it leads: for work on the tree itself.

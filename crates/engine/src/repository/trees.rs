@@ -5,13 +5,15 @@ use seriatim_core::failure::Failure;
 use seriatim_flows::request::CaughtUp;
 use seriatim_flows::request::Checkpoint;
 use seriatim_flows::request::Committed;
+use seriatim_flows::request::TreePlace;
 use seriatim_journal::Store;
 
-use super::PRIVATE;
 use super::TRAILER;
 use super::failure;
 use super::git;
 use super::git_at;
+use super::private;
+use super::shown;
 use crate::hands::files::Lock;
 use crate::hands::git::Commit;
 use crate::hands::git::GitError;
@@ -55,32 +57,33 @@ pub(super) fn commit(hands: &Hands, job: &Job, wanted: &Checkpoint) -> Result<Co
 
 /// The head of the run's journal as it is at this moment: the commit can be laid beside the record.
 fn chain_head(hands: &Hands, job: &Job) -> Option<String> {
-    let folder = hands.workspace.root().join(".seriatim");
-    let store = Store::open_read_only(&folder, hands.redactor.clone()).ok()??;
+    let store = Store::open_read_only(hands.workspace.store(), hands.redactor.clone()).ok()??;
     let tip = store.tip(job.address.run).ok()?;
     Some(tip.head.to_string())
 }
 
 /// Held while working trees come and go: git reads the papers of all of them, and finds half of one otherwise.
 fn turn(hands: &Hands) -> Result<Lock, Failure> {
-    let place = hands.workspace.root().join(PRIVATE);
+    let place = private(hands);
     hands.files.make_directory(&place).map_err(|e| file_failure(&e))?;
     hands.files.lock(&place.join("trees.lock")).map_err(|e| file_failure(&e))
 }
 
-/// Makes a working tree. One that an earlier try left is used as it is.
-pub(super) fn open(hands: &Hands, tree: &str, branch: &str, base: &str) -> Result<(), Failure> {
+/// Makes a working tree and says where it is. One that an earlier try left is used as it is.
+pub(super) fn open(hands: &Hands, tree: &str, branch: &str, base: &str) -> Result<TreePlace, Failure> {
     let place = hands.workspace.resolve(tree).map_err(|e| file_failure(&e))?;
+    let opened = TreePlace { name: tree.to_owned(), path: shown(hands, &place) };
     let _turn = turn(hands)?;
     let git = git(hands);
     git.prune_worktrees().map_err(failure)?;
     let there = git.worktrees().map_err(failure)?;
     if there.iter().any(|known| known.path == place && known.branch.as_deref() == Some(branch)) {
-        return Ok(());
+        return Ok(opened);
     }
     git.remove_worktree(&place).map_err(failure)?;
     git.put_aside(branch).map_err(failure)?;
-    git.add_worktree(&place, Some(branch), base).map_err(failure)
+    git.add_worktree(&place, Some(branch), base).map_err(failure)?;
+    Ok(opened)
 }
 
 pub(super) fn close(hands: &Hands, tree: &str, branch: &str, merged: bool) -> Result<(), Failure> {

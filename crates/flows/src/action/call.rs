@@ -25,8 +25,10 @@ pub(super) struct Turn {
     /// The agent, where a person named another one.
     pub(super) agent: Option<String>,
     pub(super) timeout_ms: u64,
-    /// Where it works, seen from the workspace; empty means there.
+    /// What requests call the folder in which it works; empty means the workspace.
     pub(super) cwd: String,
+    /// Where people find that folder.
+    pub(super) path: String,
 }
 
 impl Course {

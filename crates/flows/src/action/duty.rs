@@ -40,6 +40,7 @@ use crate::request::Command;
 use crate::request::SceneCall;
 use crate::request::SceneChange;
 use crate::request::Taken;
+use crate::request::TreePlace;
 
 /// Why a role's work does not go on.
 #[derive(Clone, Debug, PartialEq)]
@@ -82,9 +83,9 @@ impl Course {
         duty: &Duty,
         scene: Scene,
         words: &[String],
-        copy: Option<(String, String)>,
+        copy: Option<(String, TreePlace)>,
     ) -> Result<Did, Box<Stopped>> {
-        let (copy, cwd) = copy.unwrap_or_default();
+        let (copy, TreePlace { name: cwd, path }) = copy.unwrap_or_default();
         let times = &self.start.timeouts;
         let configured = times.get(&duty.role).or_else(|| times.get(DEFAULT_AGENT)).copied();
         let mut shift = Shift {
@@ -98,6 +99,7 @@ impl Course {
                 agent: None,
                 timeout_ms: configured.unwrap_or(duty.timeout_ms),
                 cwd,
+                path,
             },
             spent: Spent::default(),
             began: cx.now().await,

@@ -120,7 +120,7 @@ impl Course {
         let mut question = trouble::question(&trouble);
         if !shift.turn.cwd.is_empty() {
             // Whoever mends the files has to know where they are.
-            question.details.push_str(&format!("\nIts work so far lies in {}.", shift.turn.cwd));
+            question.details.push_str(&format!("\nIts work so far lies in {}.", shift.turn.path));
         }
         let subject = question.header.clone();
         let (choice, answer) = cx.choose::<AfterFailure>(question).await;

@@ -23,6 +23,7 @@ use super::duty::Gone;
 use super::duty::Stopped;
 use crate::Cx;
 use crate::request::SceneCall;
+use crate::request::TreePlace;
 
 /// How many roles work at the same time.
 const SIDE_BY_SIDE: usize = 8;
@@ -190,7 +191,7 @@ impl Course {
             .collect();
         cx.par(SIDE_BY_SIDE, items, |cx, duty| async move {
             let copy = format!("{stage}-{}", duty.role.replace('/', "-"));
-            let made: Result<String, _> = cx.scene(SceneCall::Copy { copy: copy.clone() }).await;
+            let made: Result<TreePlace, _> = cx.scene(SceneCall::Copy { copy: copy.clone() }).await;
             let result = match made {
                 Ok(place) => {
                     self.duty(&cx, stage, &duty, Scene::Parallel, words, Some((copy.clone(), place))).await

@@ -149,6 +149,15 @@ pub struct Committed {
     pub paths: Vec<String>,
 }
 
+/// A working tree or a copy of the workspace.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TreePlace {
+    /// What requests call it; paths inside of it begin with it.
+    pub name: String,
+    /// Where people find it.
+    pub path: String,
+}
+
 /// What came of bringing branches together.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct CaughtUp {

@@ -16,7 +16,7 @@ pub enum SceneCall {
     },
     /// Remembers how the workspace is now, under a name.
     Mark { name: String },
-    /// Makes a copy of the workspace, remembers how it was, and gives the copy's path.
+    /// Makes a copy of the workspace, remembers how it was, and says how the copy is named and where it is.
     Copy { copy: String },
     /// What is different from when it was remembered.
     Changes {

@@ -34,9 +34,10 @@ use crate::registry::Ended;
 use crate::request::CaughtUp;
 use crate::request::GitCall;
 use crate::request::Stand;
+use crate::request::TreePlace;
 
-/// Where working trees lie.
-const TREES: &str = ".seriatim/trees";
+/// What the names of working trees begin with; the engine knows where they are.
+const TREES: &str = "@trees";
 
 /// Carries a step out in the workspace itself.
 pub(super) async fn in_place(cx: &Cx, project: &Project, id: &str) -> StepEnd {
@@ -212,6 +213,7 @@ fn place_of(project: &Project, step: &Step) -> Place {
     Place {
         tree: format!("{TREES}/{}-{}", project.start.project, step.id),
         branch: format!("seriatim/{}/{}", project.start.project, step.id),
+        path: String::new(),
     }
 }
 
@@ -222,11 +224,14 @@ async fn open_tree<'p>(
     place: Place,
     base: &str,
 ) -> Result<Work<'p>, StepEnd> {
-    let work = begin::open(cx, project, step, place.clone()).await?;
+    let mut work = begin::open(cx, project, step, place.clone()).await?;
     project.announce(cx, step, &work.schema);
     let (tree, branch, base) = (place.tree, place.branch, base.to_owned());
-    match cx.git::<()>(GitCall::OpenTree { tree, branch, base }).await {
-        Ok(()) => Ok(work),
+    match cx.git::<TreePlace>(GitCall::OpenTree { tree, branch, base }).await {
+        Ok(opened) => {
+            work.place.path = opened.path;
+            Ok(work)
+        }
         Err(failure) => {
             let message = format!("No working tree could be made for step {}: {}", step.id, failure.message);
             Err(StepEnd::Failed(Told::new(&step.id, StepResult::Failed, message)))
@@ -262,7 +267,7 @@ async fn join(cx: &Cx, work: &mut Work<'_>) -> Result<StepEnd, Stop> {
         let (step, files) = (work.step.id.clone(), caught.conflicts.clone());
         cx.record(&RoadmapFact::Conflict { step, files });
         let place = work.place.clone();
-        let asked = people::conflict(&work.step.id, &caught.conflicts, &place.tree, &place.branch);
+        let asked = people::conflict(&work.step.id, &caught.conflicts, &place.path, &place.branch);
         let (choice, _) = people::decide(cx, Matter::Conflict, &work.step.id, asked).await;
         match choice {
             ConflictChoice::Retry => {}

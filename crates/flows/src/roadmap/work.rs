@@ -29,10 +29,12 @@ use crate::registry::End;
 /// The working tree in which a step is carried out.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Place {
-    /// Relative to the workspace; empty means the workspace itself.
+    /// What requests call it; empty means the workspace itself.
     pub(super) tree: String,
     /// The branch of a working tree of its own.
     pub(super) branch: String,
+    /// Where people find it.
+    pub(super) path: String,
 }
 
 impl Place {

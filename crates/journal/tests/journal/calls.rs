@@ -50,8 +50,8 @@ fn ids_are_short_unique_and_never_used_again() {
         store.open_calls(filter).unwrap().into_iter().map(|call| call.id).collect::<Vec<_>>()
     };
     assert_eq!(ids(&OpenFilter::default()), ["q2", "q3", "a1"]);
-    assert_eq!(ids(&OpenFilter { run: Some(two.run), kind: None }), ["q3"]);
-    assert_eq!(ids(&OpenFilter { run: None, kind: Some(OpenKind::Assignment) }), ["a1"]);
+    assert_eq!(ids(&OpenFilter { run: Some(two.run), ..OpenFilter::default() }), ["q3"]);
+    assert_eq!(ids(&OpenFilter { kind: Some(OpenKind::Assignment), ..OpenFilter::default() }), ["a1"]);
     assert!(matches!(store.call("q1").unwrap(), Call::Closed(_)));
     assert!(store.verify().is_sound());
 }

@@ -17,6 +17,8 @@ mod lease;
 #[cfg(test)]
 mod open;
 #[cfg(test)]
+mod place;
+#[cfg(test)]
 mod property;
 #[cfg(test)]
 mod standings;

@@ -26,7 +26,7 @@ fn furnished() -> &'static [u8] {
 /// A furnished store after `sql` was done to it, and what the check says, without the missing guards.
 fn tampered(sql: &str) -> (House, Report) {
     let house = House::new();
-    std::fs::create_dir(house.dir()).unwrap();
+    seriatim_journal::private::make_folder(&house.dir()).unwrap();
     std::fs::write(house.database(), furnished()).unwrap();
     let outsider = house.outsider();
     let changed = outsider.execute(sql, []).unwrap_or_else(|error| panic!("{sql}: {error}"));
@@ -91,6 +91,7 @@ fn a_change_in_any_column_of_a_run_is_found() {
         "flow_version = 4",
         "title = 'x'",
         "subject = 'x'",
+        "workspace = 'elsewhere'",
         "started = 1",
         "status = 1",
         "status = 99",

@@ -34,7 +34,8 @@ impl Committed {
 pub(super) fn look(folder: &Path, name: &str, text: &[u8], now: &Lifecycle) -> Committed {
     let Ok(workspace) = Workspace::new(folder) else { return Committed::Nowhere };
     let processes = Supervised::by_this_program();
-    let git = Git::new(&processes, &Disk, workspace, ".seriatim/git");
+    let private = workspace.store().join("git");
+    let git = Git::new(&processes, &Disk, workspace, private);
     if !git.is_repository().unwrap_or(false) {
         return Committed::Nowhere;
     }

@@ -119,7 +119,7 @@ impl Ground for OnDisk<'_> {
             ..NoStart::not_good(format!("the record of earlier work cannot be read: {}", error.message))
         };
         let Some(store) = self.workspace.store_to_read().map_err(unreadable)? else { return Ok(vec![]) };
-        let filter = Filter { flow: Some(flow.to_owned()), ..Filter::default() };
+        let filter = Filter { flow: Some(flow.to_owned()), ..self.workspace.runs() };
         let listing = store.runs(&filter).map_err(|error| unreadable(error.into()))?;
         let open = listing.runs.into_iter().filter(|run| !run.status.is_finished());
         Ok(open.map(|run| unfinished(&store, run)).collect())

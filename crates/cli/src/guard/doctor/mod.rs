@@ -18,6 +18,7 @@ use seriatim_engine::guard::Mark;
 use seriatim_engine::guard::Project;
 
 use super::plan::Marked;
+use super::plan::named;
 
 /// One thing that was looked at.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -66,9 +67,10 @@ pub(crate) fn examine(root: &Path) -> Health {
         }
         Marked::Unreadable => {
             let help = "`seriatim guard uninstall`, then `seriatim guard install`";
+            let mark = named(root, &Project::mark_path(root));
             health.bad(
                 "mark",
-                ".seriatim/guard.json cannot be read; hooks still refuse, but cannot tell what was there",
+                format!("{mark} cannot be read; hooks still refuse, but cannot tell what was there"),
                 help,
             );
             guarded(&mut health, root, &Mark::default());
@@ -85,7 +87,7 @@ pub(crate) fn examine(root: &Path) -> Health {
 
 fn guarded(health: &mut Health, root: &Path, mark: &Mark) {
     let project = Project { root: root.to_owned() };
-    project::ignored(health, root);
+    project::store_place(health, root);
     // Before anything is called: a hook that writes the record also restores audit files that were altered.
     project::store(health, root);
     for installed in &mark.clients {

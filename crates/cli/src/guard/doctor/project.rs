@@ -11,6 +11,8 @@ use seriatim_engine::guard::Mark;
 use seriatim_engine::guard::Project;
 use seriatim_engine::guard::book;
 use seriatim_engine::guard::rules::Rules;
+use seriatim_engine::home::Home;
+use seriatim_engine::home::PLAIN;
 use seriatim_journal::Store;
 
 use super::Health;
@@ -19,7 +21,6 @@ use crate::guard::git_hooks::Place;
 use crate::guard::git_hooks::State;
 use crate::guard::plan::named;
 use crate::guard::program as other;
-use crate::workspace::STATE;
 use crate::workspace::make_redactor;
 use crate::workspace::now;
 
@@ -48,14 +49,15 @@ pub(super) fn program(health: &mut Health, root: &Path) {
     }
 }
 
-/// The state must not be committed by accident.
-pub(super) fn ignored(health: &mut Health, root: &Path) {
-    let mark = named(root, &Project::mark_path(root));
-    if Place::of(root).is_none() || other::said(root, &["git", "check-ignore", "-q", &mark]).is_some() {
-        return health.good("state folder", format!("{STATE}/ is kept out of version control"));
+/// The record must not be committed by accident, nor be reached by `git clean`.
+pub(super) fn store_place(health: &mut Health, root: &Path) {
+    let home = Home::of(root);
+    let place = named(root, home.store());
+    if !home.is_in_git() || !home.store().ends_with(PLAIN) {
+        return health.good("store", format!("{place}/ is out of reach of version control"));
     }
-    let help = format!("write a line with * into {STATE}/.gitignore");
-    health.bad("state folder", format!("{STATE}/ is not ignored by git and could be committed"), help);
+    let help = "run any command that writes when no other one is at work, such as `seriatim watchdog`";
+    health.bad("store", format!("{place}/ is where earlier versions kept it, and could be committed"), help);
 }
 
 /// Git's hooks, where git looks for them now.
@@ -117,8 +119,9 @@ pub(super) fn store(health: &mut Health, root: &Path) {
         Ok(redactor) => redactor,
         Err(error) => return health.bad("record", format!("seriatim.toml: {error}"), "mend the pattern"),
     };
-    let store = match Store::open_read_only(&root.join(STATE), redactor) {
-        Ok(Some(store)) => store,
+    let home = Home::of(root);
+    let store = match Store::open_read_only(home.store(), redactor) {
+        Ok(Some(store)) => store.at(&home.key()),
         Ok(None) => return health.good("record", "nothing is recorded yet"),
         Err(error) => return health.bad("record", error.to_string(), help),
     };
@@ -126,7 +129,11 @@ pub(super) fn store(health: &mut Health, root: &Path) {
     if !flaws.is_empty() {
         return health.bad("record", flaws.join("; "), help);
     }
-    match book::trails(&store) {
+    let trails = store.book(book::FLOW).and_then(|book| match book {
+        Some(book) => book::trails(&store, book),
+        None => Ok(vec![]),
+    });
+    match trails {
         Err(error) => health.bad("record", error.to_string(), help),
         Ok(trails) => {
             let altered: Vec<&str> = trails
@@ -151,7 +158,8 @@ pub(super) fn store(health: &mut Health, root: &Path) {
 }
 
 fn is_sound(root: &Path, trail: &book::Expected) -> bool {
-    let Ok(found) = std::fs::read(root.join(&trail.file)) else { return false };
+    let project = Project { root: root.to_owned() };
+    let Ok(found) = std::fs::read(project.file(&trail.file)) else { return false };
     let (bytes, hash) = trail.adopted.unwrap_or((0, Hash::of(b"")));
     let Some((before, ours)) = usize::try_from(bytes).ok().and_then(|bytes| found.split_at_checked(bytes))
     else {

@@ -251,6 +251,8 @@ fn ds_66_what_another_hand_puts_below_our_folder_is_told_from_what_is_ours() {
     let folders = [".seriatim/git/objects/ab/cd", ".seriatim/outputs", ".seriatim/holders/1.lock"];
     for ours in journal.iter().chain(&guard).chain(&folders).chain(&[".seriatim/.seriatim-tmp-1-2"]) {
         assert!(is_written_by_us(ours), "{ours}");
+        let in_git = ours.replacen(".seriatim/", ".git/seriatim/", 1);
+        assert!(is_written_by_us(&in_git), "{in_git}");
     }
     for other in [
         ".seriatim",
@@ -262,7 +264,17 @@ fn ds_66_what_another_hand_puts_below_our_folder_is_told_from_what_is_ours() {
         ".seriatim/journal.evil",
         "src/journal.db",
         "sub/.seriatim/journal.db",
+        ".git/seriatim/guard.json",
+        ".git/seriatim/foo",
     ] {
         assert!(!is_written_by_us(other), "{other}");
+    }
+    for own in
+        [".seriatim", ".seriatim/x", ".git/seriatim", ".git/seriatim/guard.json", ".git/seriatim/trees"]
+    {
+        assert!(is_of_the_store(own), "{own}");
+    }
+    for agents in [".git/seriatim/attempts/run-1/report.json", ".seriatim/trees/one/src/a", "seriatim/x"] {
+        assert!(!is_of_the_store(agents), "{agents}");
     }
 }

@@ -152,6 +152,10 @@ fn steps_against_the_guard_are_named() {
         ("echo {} >| /p/.claude/settings.json", file("/p/.claude/settings.json")),
         ("sed -i s/x/y/ .claude/settings.local.json", file(".claude/settings.local.json")),
         ("rm -r .seriatim", file(".seriatim")),
+        ("rm -r .git/seriatim", file(".git/seriatim")),
+        ("cp old /p/.git/seriatim/journal.db", file("/p/.git/seriatim/journal.db")),
+        ("rm .git/modules/part/seriatim/guard.json", file(".git/modules/part/seriatim/guard.json")),
+        ("rm -r .git/seriatim/trees", file(".git/seriatim/trees")),
         ("rm -rf .claude/", file(".claude/")),
         ("cat x | tee .gemini/settings.json", file(".gemini/settings.json")),
         ("bash -c 'rm .codex/hooks.json'", file(".codex/hooks.json")),
@@ -166,6 +170,9 @@ fn steps_against_the_guard_are_named() {
         "sed -n 1p .claude/settings.json",
         "rm -rf target .github/hooks x.git/hooksy",
         "echo seriatim guard uninstall",
+        "echo {} >/p/.git/seriatim/attempts/run-1/report.json",
+        "touch /p/.git/seriatim/trees/calc-01-02/src/new.py",
+        "touch seriatim/guard/mod.rs",
     ] {
         assert_eq!(look(text), Seen::default(), "{text}");
     }

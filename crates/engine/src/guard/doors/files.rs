@@ -7,6 +7,7 @@ use seriatim_core::guard::beyond::Asked;
 use seriatim_core::guard::event::Event;
 use seriatim_core::guard::path;
 use seriatim_core::guard::reply::Reply;
+use seriatim_core::guard::scope as core_scope;
 use seriatim_core::roadmap::state::StepStatus;
 
 use super::working;
@@ -29,8 +30,19 @@ impl Guard<'_> {
         let within = |named: &String| {
             tree.and_then(|tree| path::within(tree, named)).or_else(|| path::within(root, named))
         };
+        let store = self.project.state_dir();
+        let in_store = |named: &str| Path::new(named).strip_prefix(&store).ok()?.to_str().map(str::to_owned);
+        let is_shared =
+            |named: &String| in_store(named).is_some_and(|n| core_scope::is_shared_with_agents(&n));
+        // The folder of an attempt is the agent's own: its report is written there.
+        let paths: Vec<String> = paths
+            .iter()
+            .filter(|named| !is_shared(named) || tree.is_some_and(|tree| path::within(tree, named).is_some()))
+            .cloned()
+            .collect();
         let inside: Vec<String> = paths.iter().filter_map(within).collect();
-        if let Some(own) = inside.iter().find(|path| is_guards_own(path)) {
+        let elsewhere = paths.iter().filter(|named| within(named).is_none() && in_store(named).is_some());
+        if let Some(own) = inside.iter().filter(|path| is_guards_own(path)).chain(elsewhere).next() {
             return Ok(Reply::Deny {
                 reason: format!(
                     "{own} belongs to the guard of this project and is not to be written by an agent."
@@ -90,5 +102,5 @@ fn copied(project: &Project, open: &OpenStep) -> String {
 
 /// Files that hold the guard itself.
 fn is_guards_own(path: &str) -> bool {
-    path == ".seriatim" || path.starts_with(".seriatim/") || path.starts_with(".git/hooks")
+    core_scope::is_of_the_store(path) || path.starts_with(".git/hooks")
 }
