@@ -178,14 +178,8 @@ impl Telling for RoadmapFact {
             }
             RoadmapFact::StepBegan { step, name, agent, resumed, skipped, place } => {
                 let verb = if *resumed { "goes on" } else { "began" };
-                let mut detail: Vec<String> = skipped
-                    .iter()
-                    .map(|skip| format!("{} is skipped: {}", skip.phase, skip.reason))
-                    .collect();
-                detail.extend(
-                    place.as_ref().map(|own| format!("in {} on the branch {}", own.tree, own.branch)),
-                );
-                Sentence::new(format!("Step {step} ({name}) {verb} with @{agent}.")).detail(detail.join("; "))
+                Sentence::new(format!("Step {step} ({name}) {verb} with @{agent}."))
+                    .detail(beginning(skipped, place.as_ref()))
             }
             RoadmapFact::OverlapApproved { step, files, by } => Sentence::new(format!(
                 "{by} allowed step {step} to commit the user's changes in {}.",
@@ -239,6 +233,14 @@ impl Telling for RoadmapFact {
             RoadmapFact::Error { text, .. } => Sentence::bad(format!("Error: {}.", clause(text))),
         }
     }
+}
+
+/// Returns what is worth knowing about the beginning of a step.
+fn beginning(skipped: &[PresetSkip], place: Option<&OwnTree>) -> String {
+    let mut parts: Vec<String> =
+        skipped.iter().map(|skip| format!("{} is skipped: {}", skip.phase, skip.reason)).collect();
+    parts.extend(place.map(|own| format!("in {} on the branch {}", own.tree, own.branch)));
+    parts.join("; ")
 }
 
 fn queue_sentence(queue: &[QueuedStep]) -> Sentence {

@@ -123,3 +123,10 @@ fn dw_59_red_without_its_test_file_is_refused() {
     assert_eq!(rules, ["G1", "nothing-ran"]);
     assert_eq!(story.ended().status, End::Completed);
 }
+
+/// `show` lays the claim of the agent beside the evidence, with the objections and the output of the gates.
+#[test]
+fn a_refused_phase_is_shown_with_its_claim_its_evidence_and_the_commits() {
+    let story = World::one().does("01-01 RED", green).run();
+    insta::assert_snapshot!(story.shown());
+}

@@ -5,6 +5,7 @@ use seriatim_core::roadmap::facts::RoadmapFact;
 use seriatim_core::sentence::SharedFact;
 use seriatim_core::sentence::told;
 use seriatim_core::time::Utc;
+use seriatim_core::view::Block;
 use seriatim_core::view::RunView;
 use seriatim_flows::registry::End;
 use seriatim_flows::registry::Ended;
@@ -96,6 +97,29 @@ impl Story {
         let facts: Vec<projection::Fact> =
             self.played.facts().into_iter().map(|data| projection::Fact { at, data }).collect();
         seriatim_core::roadmap::view::view(&facts)
+    }
+
+    /// What `show` has to show, as plain text.
+    pub(crate) fn shown(&self) -> String {
+        let mut lines = vec![];
+        for section in self.view().sections {
+            lines.push(format!("# {}", section.title));
+            for block in section.blocks {
+                match block {
+                    Block::Line { label, text, .. } => lines.push(format!("{label}: {text}")),
+                    Block::Table { heading, rows } => {
+                        lines.push(heading.join(" | "));
+                        lines.extend(rows.iter().map(|row| row.join(" | ")));
+                    }
+                    Block::Output { title, command, exit, text, brief } => {
+                        let depth = if brief { "brief" } else { "in full" };
+                        lines
+                            .push(format!("{title} ({depth}): $ {command} -> {exit:?}\n{}", text.trim_end()));
+                    }
+                }
+            }
+        }
+        lines.join("\n")
     }
 
     /// The whole run: log, saves, commits and end.

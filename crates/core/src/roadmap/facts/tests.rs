@@ -16,7 +16,7 @@ fn text(fact: &serde_json::Value) -> String {
 }
 
 #[test]
-fn every_fact_of_a_step_is_one_sentence_from_its_beginning_to_its_end() {
+fn every_fact_of_the_phases_of_a_step_is_one_sentence() {
     for (fact, expected) in [
         (
             json!({"fact": "queue", "execution_queue": [{"step_id": "01-01", "execution_queue":
@@ -73,6 +73,14 @@ fn every_fact_of_a_step_is_one_sentence_from_its_beginning_to_its_end() {
             json!({"fact": "phase_reopened", "step": "01-01", "phase": "RED", "cause": "red_is_void", "words": "why"}),
             "Step 01-01, RED: has to be done again, since the tests are not those that were red. [why]",
         ),
+    ] {
+        assert_eq!(text(&fact), expected);
+    }
+}
+
+#[test]
+fn every_decision_commit_and_end_is_one_sentence() {
+    for (fact, expected) in [
         (
             json!({"fact": "review_asked", "step": "01-01", "from": "solution-architect", "reason": "API changed"}),
             "The agent of step 01-01 asked @solution-architect for a review. [API changed]",
