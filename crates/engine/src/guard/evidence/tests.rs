@@ -27,6 +27,7 @@ impl Processes for Numbers {
             stdout: String::new(),
             stderr: String::new(),
             tail: String::new(),
+            stderr_tail: String::new(),
             overflow: None,
             dropped_bytes: 0,
             killed: vec![],
