@@ -138,6 +138,11 @@ fn every_command_explains_itself() {
               Print version
     --- exit 0
     "#);
+}
+
+#[test]
+fn the_help_of_answer_names_its_options() {
+    let env = Env::new();
     insta::assert_snapshot!(env.run(&["answer", "-h"]).snapshot(), @r#"
     --- stdout
     Answer an open question; `resume` then continues its run
@@ -149,15 +154,18 @@ fn every_command_explains_itself() {
       <CHOICE>    The option: its word or its label
 
     Options:
-          --text <TEXT>      Words of your own
-          --by <NAME>        Who answers; by default the user of this machine
-          --json             Print one JSON document on stdout, and nothing else there
-          --workspace <DIR>  The workspace; by default the nearest folder upwards with seriatim.toml,
-                             .seriatim or .git
-      -q, --quiet            Say only what was asked for
-      -v, --verbose          Say more
-      -h, --help             Print help (see more with '--help')
-      -V, --version          Print version
+          --text <TEXT>       Words of your own
+          --by <NAME>         Who answers; by default the user of this machine
+          --resume            Continue the run at once
+          --config <old|new>  With --resume: continue with the recorded configuration (old) or with that
+                              of the file (new), where they differ
+          --json              Print one JSON document on stdout, and nothing else there
+          --workspace <DIR>   The workspace; by default the nearest folder upwards with seriatim.toml,
+                              .seriatim or .git
+      -q, --quiet             Say only what was asked for
+      -v, --verbose           Say more
+      -h, --help              Print help (see more with '--help')
+      -V, --version           Print version
     --- exit 0
     "#);
     for command in [

@@ -36,8 +36,8 @@ fn after_the_deadline_nothing_of_a_stubborn_agent_lives_and_what_it_wrote_is_kep
     An unexpected error occurred: it did not finish within 3 s and was stopped. How should I proceed?
 
       Processes that had to be ended: sh [WORK]/grandchild.sh [WORK].
-      The last words of its output:
-      the oven is heating up
+      The last lines of its output:
+        the oven is heating up
 
     Why it matters: The step 'Heat the oven' is not done, and the steps after it build on it.
 
