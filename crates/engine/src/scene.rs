@@ -12,6 +12,7 @@ use seriatim_core::failure::Class;
 use seriatim_core::failure::Failure;
 use seriatim_flows::request::SceneCall;
 use seriatim_flows::request::SceneChange;
+use seriatim_flows::request::SceneKind;
 use seriatim_flows::request::SealOf;
 use seriatim_flows::request::Taken;
 use seriatim_flows::request::TreePlace;
@@ -196,16 +197,18 @@ fn changes(hands: &Hands, job: &Job, name: &str, copy: &str) -> Result<Vec<Scene
     let ignored = ignored(hands, &steps);
     let change = |step: Step| {
         let kind = match (&step.then, &step.now) {
-            (None, _) => "added",
-            (_, None) => "deleted",
-            (Some(State::File { hash: was, .. }), Some(State::File { hash: is, .. })) if was == is => "mode",
-            _ => "modified",
+            (None, _) => SceneKind::Added,
+            (_, None) => SceneKind::Deleted,
+            (Some(State::File { hash: was, .. }), Some(State::File { hash: is, .. })) if was == is => {
+                SceneKind::Mode
+            }
+            _ => SceneKind::Modified,
         };
         let target = match &step.now {
             Some(State::Symlink { target }) => Some(target.clone()),
             _ => None,
         };
-        SceneChange { ignored: ignored.contains(&step.path), path: step.path, kind: kind.to_owned(), target }
+        SceneChange { ignored: ignored.contains(&step.path), path: step.path, kind, target }
     };
     Ok(steps.into_iter().map(change).collect())
 }

@@ -107,7 +107,9 @@ pub fn question(summary: &Summary) -> Question {
         header: format!("Gate {}", summary.gate),
         question: match verdict {
             Verdict::Blocked { .. } => format!("The gate {} is blocked. How shall it go on?", summary.gate),
-            _ => format!("Do you approve what the action \"{}\" has made so far?", summary.action),
+            Verdict::NeedsJustification { .. } | Verdict::Clear => {
+                format!("Do you approve what the action \"{}\" has made so far?", summary.action)
+            }
         },
         why: match &verdict {
             Verdict::Blocked { critical } => severity::block_text(critical, &[]),

@@ -14,6 +14,7 @@ use seriatim_core::action::severity::Concern;
 use seriatim_core::choices::Choices;
 use seriatim_core::question::Answer;
 use seriatim_core::question::Question;
+use seriatim_core::redact::Redactor;
 use seriatim_core::time::Utc;
 
 use super::Start;
@@ -56,6 +57,8 @@ pub(super) struct Course {
     pub(super) unexplained: usize,
     /// Guides that were read, by their paths.
     pub(super) guides: BTreeMap<String, String>,
+    /// Takes personal data out of evidence and reports; compiled once.
+    pub(super) redactor: Option<Redactor>,
 }
 
 /// Why an action ends before its time.

@@ -39,6 +39,7 @@ use crate::Cx;
 use crate::request::Command;
 use crate::request::SceneCall;
 use crate::request::SceneChange;
+use crate::request::SceneKind;
 use crate::request::Taken;
 use crate::request::TreePlace;
 
@@ -277,7 +278,7 @@ impl Course {
         existing: &BTreeSet<String>,
     ) -> Vec<Problem> {
         let mut texts: Vec<(String, Option<String>)> = vec![];
-        for change in changes.iter().filter(|change| change.kind != "deleted" && !change.ignored) {
+        for change in changes.iter().filter(|change| change.kind != SceneKind::Deleted && !change.ignored) {
             let path = shift.at(&change.path);
             texts.push((change.path.clone(), cx.read(&path).await.ok().map(|text| text.text)));
         }
@@ -328,7 +329,7 @@ impl Course {
     async fn keep_invalid(&self, cx: &Cx, shift: &Shift<'_>, changes: &[SceneChange]) {
         let kept: Vec<(String, String)> = changes
             .iter()
-            .filter(|change| change.kind != "deleted")
+            .filter(|change| change.kind != SceneKind::Deleted)
             .map(|change| {
                 let to = output::failed_path(&self.id, &shift.duty.role, shift.turn.attempt, &change.path);
                 (change.path.clone(), to)
@@ -363,10 +364,10 @@ impl Course {
                 return Err(Failure::new(Class::Contract, what));
             }
         }
-        let of = |change: &SceneChange| match change.kind.as_str() {
-            "added" => Change::Created,
-            "deleted" => Change::Deleted,
-            _ => Change::Updated,
+        let of = |change: &SceneChange| match change.kind {
+            SceneKind::Added => Change::Created,
+            SceneKind::Deleted => Change::Deleted,
+            SceneKind::Modified | SceneKind::Mode => Change::Updated,
         };
         let written = changes.iter().filter(|c| !c.ignored).map(|c| (c.path.clone(), of(c)));
         shift.did.written = written.collect();
@@ -459,11 +460,11 @@ fn tried_again(failure: Failure) -> Failure {
 /// Changes as the rules of scope know them.
 fn changed(changes: &[SceneChange]) -> Vec<Changed> {
     let of = |change: &SceneChange| {
-        let status = match change.kind.as_str() {
-            "added" => Status::Added,
-            "deleted" => Status::Deleted,
-            "mode" => Status::Mode,
-            _ => Status::Modified,
+        let status = match change.kind {
+            SceneKind::Added => Status::Added,
+            SceneKind::Deleted => Status::Deleted,
+            SceneKind::Mode => Status::Mode,
+            SceneKind::Modified => Status::Modified,
         };
         let mut changed = Changed::new(change.path.clone(), status);
         changed.symlink_target.clone_from(&change.target);

@@ -4,8 +4,6 @@ use seriatim_core::action::evidence;
 use seriatim_core::action::evidence::Written;
 use seriatim_core::action::facts::ActionFact;
 use seriatim_core::action::facts::ErrorAt;
-use seriatim_core::action::pii;
-use seriatim_core::redact::Redactor;
 
 use super::course::Course;
 use crate::Cx;
@@ -31,11 +29,10 @@ impl Course {
             .iter()
             .map(|(path, (change, role))| Written { path: path.clone(), change: *change, role: role.clone() })
             .collect();
-        let redactor = Redactor::new(&pii::patterns(&self.start.pii_off), &[]).ok();
         let folder = self.evidence_folder();
         let mut written = vec![];
         for (name, text) in self.proof.files() {
-            let text = redactor.as_ref().map_or(text.clone(), |redactor| redactor.clean(&text).into_owned());
+            let text = self.clean(text);
             let file = WriteFile {
                 path: format!("{}/{name}", folder.trim_end_matches('/')),
                 text,
@@ -51,5 +48,12 @@ impl Course {
             }
         }
         written
+    }
+
+    fn clean(&self, text: String) -> String {
+        match &self.redactor {
+            Some(redactor) => redactor.clean(&text).into_owned(),
+            None => text,
+        }
     }
 }

@@ -6,7 +6,6 @@ use seriatim_core::action::evidence::GateDecision;
 use seriatim_core::action::facts::ActionFact;
 use seriatim_core::action::facts::ErrorAt;
 use seriatim_core::action::paths;
-use seriatim_core::action::pii;
 use seriatim_core::action::trouble;
 use seriatim_core::action::trouble::AfterCancel;
 use seriatim_core::action::trouble::AfterFailure;
@@ -14,7 +13,6 @@ use seriatim_core::action::trouble::Impacted;
 use seriatim_core::action::trouble::Trouble;
 use seriatim_core::choices::Choices;
 use seriatim_core::failure::Failure;
-use seriatim_core::redact::Redactor;
 use seriatim_core::sentence::SharedFact;
 
 use super::course::Course;
@@ -87,8 +85,8 @@ impl Course {
         // A reviewer that owes no file fails at its report, which is named in its place.
         let named = !trouble.artifacts.is_empty() || shift.duty.writes.is_empty();
         shift.did.unexplained += usize::from(!named || trouble.remediation().is_empty());
-        let Ok(redactor) = Redactor::new(&pii::patterns(&self.start.pii_off), &[]) else { return };
-        let report = trouble.json(&shift.given, &shift.gave, &redactor);
+        let Some(redactor) = &self.redactor else { return };
+        let report = trouble.json(&shift.given, &shift.gave, redactor);
         // `{:#}` of a JSON value cannot fail.
         let text = format!("{report:#}");
         let mut refused = String::new();

@@ -13,11 +13,13 @@ use seriatim_core::action::evidence::Mode;
 use seriatim_core::action::facts::ActionFact;
 use seriatim_core::action::inputs;
 use seriatim_core::action::inputs::MissingInput;
+use seriatim_core::action::pii;
 use seriatim_core::action::plan;
 use seriatim_core::action::routing;
 use seriatim_core::action::routing::Routed;
 use seriatim_core::finding::Finding;
 use seriatim_core::finding::has_errors;
+use seriatim_core::redact::Redactor;
 
 use super::ACTIONS;
 use super::MAP;
@@ -125,6 +127,7 @@ impl Course {
             looked_at: now,
             unexplained: 0,
             guides: BTreeMap::new(),
+            redactor: Redactor::new(&pii::patterns(&start.pii_off), &[]).ok(),
             action,
             start,
         };

@@ -48,12 +48,23 @@ pub enum SceneCall {
     Seals { paths: Vec<String> },
 }
 
+/// How a file is different.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SceneKind {
+    Added,
+    #[default]
+    Modified,
+    Deleted,
+    /// Only its mode.
+    Mode,
+}
+
 /// A file that is different.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct SceneChange {
     pub path: String,
-    /// `added`, `modified`, `deleted` or `mode`.
-    pub kind: String,
+    pub kind: SceneKind,
     /// Where it leads, if it is a symbolic link.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub target: Option<String>,

@@ -25,7 +25,9 @@ use seriatim_core::roadmap::document;
 use seriatim_core::roadmap::document::Record;
 use seriatim_core::roadmap::store::StateFile;
 use seriatim_core::time::Utc;
+use seriatim_flows::Past;
 use seriatim_flows::Request;
+use seriatim_flows::Run;
 use seriatim_flows::request::Assignment;
 use seriatim_flows::request::Command;
 use seriatim_flows::request::Done;
@@ -271,7 +273,7 @@ impl World {
 
     /// Runs it until the place where it would be cancelled, as if the engine were killed there.
     pub(crate) fn killed_at(self, place: &str) -> World {
-        let mut world = self.cancelled_at(place).stage().play_until_killed();
+        let mut world = play_until_killed(self.cancelled_at(place).stage());
         world.forget();
         world
     }
@@ -465,4 +467,12 @@ pub(crate) fn usual(files: &mut Files, step: &str, phase: &str) {
     if phase.starts_with("GREEN") {
         files.insert(format!("src/{word}.py"), "RESULT = 5\n".to_owned());
     }
+}
+
+/// Plays a run until a hand cancels it, as if the engine were killed there; nothing follows.
+fn play_until_killed<W>(mut stage: Stage<W>) -> W {
+    let (flow, input) = (stage.flow, stage.input.clone());
+    let acts = stage.drive(Run::new(Past::default(), |cx| (flow.start)(cx, input.clone())));
+    assert!(acts.ended.is_none(), "the run came to its end");
+    stage.world
 }

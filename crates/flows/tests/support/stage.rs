@@ -37,9 +37,9 @@ type Hand<W> = Box<dyn Fn(&mut W, &Request) -> Reply>;
 
 /// A run that is about to be played in a world `W`.
 pub(crate) struct Stage<W> {
-    flow: &'static Flow,
-    input: Value,
-    world: W,
+    pub(crate) flow: &'static Flow,
+    pub(crate) input: Value,
+    pub(crate) world: W,
     hands: BTreeMap<&'static str, Hand<W>>,
 }
 
@@ -52,10 +52,10 @@ pub(crate) struct Played<W> {
 
 /// What one program of a run did.
 #[derive(Default)]
-struct Acts {
-    calls: Vec<Call>,
-    outcomes: BTreeMap<String, Vec<u8>>,
-    ended: Option<Ended>,
+pub(crate) struct Acts {
+    pub(crate) calls: Vec<Call>,
+    pub(crate) outcomes: BTreeMap<String, Vec<u8>>,
+    pub(crate) ended: Option<Ended>,
 }
 
 impl<W> Stage<W> {
@@ -94,15 +94,8 @@ impl<W> Stage<W> {
         Played { world: self.world, ended, calls }
     }
 
-    /// Plays the run until a hand cancels it, as if the engine were killed there; nothing follows.
-    pub(crate) fn play_until_killed(mut self) -> W {
-        let (flow, input) = (self.flow, self.input.clone());
-        let acts = self.drive(Run::new(Past::default(), |cx| (flow.start)(cx, input.clone())));
-        assert!(acts.ended.is_none(), "the run came to its end");
-        self.world
-    }
-
-    fn drive(&mut self, mut run: Run<Ended>) -> Acts {
+    /// Turn by turn until the flow ends, or until a hand cancels the run.
+    pub(crate) fn drive(&mut self, mut run: Run<Ended>) -> Acts {
         let mut acts = Acts::default();
         loop {
             let (calls, ended) = match run.turn() {
@@ -112,16 +105,19 @@ impl<W> Stage<W> {
             };
             assert!(ended.is_some() || !calls.is_empty(), "the flow waits for nothing");
             acts.calls.extend(calls.iter().cloned());
+            // Outcomes are journalled with the turn that follows them: those beside a cancellation are lost.
+            let mut arrived: Vec<(String, Vec<u8>)> = vec![];
             for call in calls.iter().filter(|call| !call.request.is_fact()) {
                 let name = call.request.name();
                 let hand = self.hands.get(name).unwrap_or_else(|| panic!("nobody answers `{name}`"));
                 match hand(&mut self.world, &call.request) {
                     Reply::Cancel => return acts,
-                    Reply::Outcome(outcome) => {
-                        acts.outcomes.insert(call.key.clone(), outcome.clone());
-                        run.put(&call.key, outcome);
-                    }
+                    Reply::Outcome(outcome) => arrived.push((call.key.clone(), outcome)),
                 }
+            }
+            for (key, outcome) in arrived {
+                acts.outcomes.insert(key.clone(), outcome.clone());
+                run.put(&key, outcome);
             }
             if ended.is_some() {
                 acts.ended = ended;

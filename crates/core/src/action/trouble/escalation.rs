@@ -52,10 +52,20 @@ pub fn options(trouble: &Trouble) -> Vec<Choice> {
         Cause::Timeout => timeout(trouble),
         Cause::Invalid | Cause::Silent => invalid(trouble),
         Cause::MissingArtifact => vec![retry("Retry agent")],
-        _ if trouble.nature() == Nature::Permanent => vec![retry("Retry"), manual_fix()],
-        _ => {
-            let label = if trouble.scene == Scene::Parallel { "Retry" } else { "Retry again" };
-            vec![retry(label), manual_fix()]
+        Cause::RateLimit { .. }
+        | Cause::Network
+        | Cause::Unavailable
+        | Cause::Crash
+        | Cause::Interrupted
+        | Cause::Scope
+        | Cause::NoProgram
+        | Cause::Unauthorised
+        | Cause::Contract
+        | Cause::Denied
+        | Cause::Cancelled
+        | Cause::Storage => {
+            let first = trouble.nature() == Nature::Permanent || trouble.scene == Scene::Parallel;
+            vec![retry(if first { "Retry" } else { "Retry again" }), manual_fix()]
         }
     };
     let missing = |options: &[Choice], choice: AfterFailure| !offers(options, choice);
