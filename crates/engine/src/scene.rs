@@ -20,8 +20,6 @@ use crate::copies;
 use crate::hands::files::FileError;
 use crate::hands::files::Kind;
 use crate::hands::files::Write;
-use crate::hands::git::Git;
-use crate::hands::paths::Workspace;
 use crate::hands::pattern::Pattern;
 use crate::hands::snapshot::Listing;
 use crate::hands::snapshot::SnapshotError;
@@ -33,6 +31,7 @@ use crate::job::Job;
 use crate::perform::Hands;
 use crate::perform::file_failure;
 use crate::perform::remove_all;
+use crate::repository;
 
 /// No work is about these.
 const APART: [&str; 9] = [
@@ -94,10 +93,9 @@ fn root(hands: &Hands, job: &Job, copy: &str) -> PathBuf {
 }
 
 /// The snapshots as they are compared with a root: that of the workspace, or that of a copy.
-fn snapshots<'h>(hands: &'h Hands, root: &Path) -> Result<Snapshots<'h>, Failure> {
-    let workspace = Workspace::new(root).map_err(|e| file_failure(&e))?;
+fn snapshots<'h>(hands: &'h Hands, root: &Path) -> Snapshots<'h> {
     let store = hands.workspace.root().join(copies::FOLDER);
-    Ok(Snapshots::new(hands.files.as_ref(), workspace, store))
+    Snapshots::new(hands.files.as_ref(), hands.workspace.inside(root), store)
 }
 
 fn label(name: &str) -> String {
@@ -106,7 +104,7 @@ fn label(name: &str) -> String {
 
 /// The snapshot that was taken under a name, if there is one: the newest of this run.
 fn known(hands: &Hands, job: &Job, name: &str) -> Result<Option<String>, Failure> {
-    let listing = snapshots(hands, hands.workspace.root())?.list().map_err(failure)?;
+    let listing = snapshots(hands, hands.workspace.root()).list().map_err(failure)?;
     let found = listing.snapshots.into_iter().find(|s| s.run == job.run_name && s.action == label(name));
     Ok(found.map(|found| found.id))
 }
@@ -125,7 +123,7 @@ fn mark(hands: &Hands, job: &Job, name: &str, root: &Path) -> Result<(), Failure
         scope: vec![],
         excludes: APART.iter().map(|apart| Pattern::new(*apart)).collect(),
     };
-    snapshots(hands, root)?.create(&take).map(|_| ()).map_err(failure)
+    snapshots(hands, root).create(&take).map(|_| ()).map_err(failure)
 }
 
 /// Takes away what was only kept for comparing.
@@ -134,7 +132,7 @@ fn forget(hands: &Hands, job: &Job) -> Result<(), Failure> {
         let ours = listing.snapshots.iter().filter(|s| s.run == job.run_name && s.action.starts_with(SCENE));
         ours.map(|s| s.id.clone()).collect()
     };
-    snapshots(hands, hands.workspace.root())?.prune(of_run).map(|_| ()).map_err(failure)
+    snapshots(hands, hands.workspace.root()).prune(of_run).map(|_| ()).map_err(failure)
 }
 
 /// Makes a copy and gives its path, seen from the workspace. What is remembered is the copy itself: others may work in
@@ -175,7 +173,7 @@ fn files(hands: &Hands, root: &Path) -> Result<Vec<String>, Failure> {
 
 fn steps(hands: &Hands, job: &Job, name: &str, copy: &str) -> Result<Vec<Step>, Failure> {
     let id = needed(hands, job, name)?;
-    let plan = snapshots(hands, &root(hands, job, copy))?.compare(&id, None).map_err(failure)?;
+    let plan = snapshots(hands, &root(hands, job, copy)).compare(&id, None).map_err(failure)?;
     let is_folder = |state: &Option<State>| matches!(state, Some(State::Directory { .. }));
     let of_files = plan.steps.into_iter().filter(|step| {
         let both = [&step.now, &step.then];
@@ -207,12 +205,7 @@ fn changes(hands: &Hands, job: &Job, name: &str, copy: &str) -> Result<Vec<Scene
 /// The paths that git ignores; none where there is no repository.
 fn ignored(hands: &Hands, steps: &[Step]) -> BTreeSet<String> {
     let paths: Vec<String> = steps.iter().map(|step| step.path.clone()).collect();
-    let git = Git::new(
-        hands.processes.as_ref(),
-        hands.files.as_ref(),
-        hands.workspace.clone(),
-        crate::repository::PRIVATE,
-    );
+    let git = repository::git(hands);
     if paths.is_empty() || !git.is_repository().unwrap_or(false) {
         return BTreeSet::new();
     }
@@ -257,7 +250,7 @@ fn bring(hands: &Hands, from: &Path, path: &str) -> Result<(), FileError> {
 
 fn put_back(hands: &Hands, job: &Job, name: &str, copy: &str, paths: &[String]) -> Result<(), Failure> {
     let id = needed(hands, job, name)?;
-    snapshots(hands, &root(hands, job, copy))?.put_back(&id, paths).map_err(failure)
+    snapshots(hands, &root(hands, job, copy)).put_back(&id, paths).map_err(failure)
 }
 
 /// Keeps files elsewhere in the workspace, as far as they are there.
@@ -275,7 +268,7 @@ fn keep(hands: &Hands, job: &Job, copy: &str, paths: &[(String, String)]) -> Res
 }
 
 fn seal(hands: &Hands, path: &str) -> Result<Option<SealOf>, Failure> {
-    let place = hands.workspace.resolve(path).map_err(|e| file_failure(&e))?;
+    let place = hands.resolve(path).map_err(|e| file_failure(&e))?;
     match hands.files.look(&place).map_err(|e| file_failure(&e))? {
         Some(entry) if entry.kind == Kind::File => {
             let hash = hands.files.hash(&place).map_err(|e| file_failure(&e))?;

@@ -71,7 +71,7 @@ pub(super) fn attempt(
         Err(failure) => return Ok(Err(failure)),
     };
     for (name, text) in line.write.iter().filter(|_| !assignment.rehearsal) {
-        let target = hands.workspace.resolve(Path::new(&assignment.cwd).join(name));
+        let target = hands.resolve(Path::new(&assignment.cwd).join(name));
         let written = target.and_then(|path| hands.files.write(&path, text.as_bytes(), Write::REBUILDABLE));
         if let Err(failure) = lift(written)? {
             return Ok(Err(failure));
@@ -89,7 +89,7 @@ pub(super) fn writes(hands: &Hands, job: &Job, assignment: &Assignment, script: 
 
 /// The line that this attempt is played from.
 fn find(hands: &Hands, job: &Job, assignment: &Assignment, script: &str) -> Result<Line, Failure> {
-    let path = hands.workspace.resolve(script).map_err(|e| file_failure(&e))?;
+    let path = hands.resolve(script).map_err(|e| file_failure(&e))?;
     let found = hands.files.read(&path, SCRIPT_BYTES_MAX).map_err(|e| file_failure(&e))?;
     let document = doc::read(&found.bytes, &doc::Limits::default()).map_err(|findings| {
         let first =

@@ -9,7 +9,9 @@
 mod clock;
 mod fate;
 mod files;
+mod objects;
 mod processes;
+mod repository;
 mod rng;
 mod schedule;
 mod tree;
@@ -20,9 +22,12 @@ pub use fate::Fate;
 pub use fate::survive;
 pub use files::SimFiles;
 pub use files::Trouble;
+pub use objects::SimCommit;
 pub use processes::Begun;
 pub use processes::Play;
 pub use processes::SimProcesses;
+pub use repository::REFUSED;
+pub use repository::SimRepositories;
 pub use rng::Rng;
 pub use schedule::SimSchedule;
 
