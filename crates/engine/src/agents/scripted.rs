@@ -72,7 +72,8 @@ pub(super) fn attempt(
     };
     for (name, text) in line.write.iter().filter(|_| !assignment.rehearsal) {
         let target = hands.resolve(Path::new(&assignment.cwd).join(name));
-        let written = target.and_then(|path| hands.files.write(&path, text.as_bytes(), Write::REBUILDABLE));
+        // The report counts as soon as it is in the journal, so what it is about must be on the disk before.
+        let written = target.and_then(|path| hands.files.write(&path, text.as_bytes(), Write::DURABLE));
         if let Err(failure) = lift(written)? {
             return Ok(Err(failure));
         }

@@ -4,6 +4,8 @@
 //! fails is named, with the command that repeats it.
 
 #[cfg(test)]
+mod aside;
+#[cfg(test)]
 mod cancels;
 #[cfg(test)]
 mod crashes;

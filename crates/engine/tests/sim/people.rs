@@ -12,6 +12,7 @@ use seriatim_engine::listen::Posed;
 use seriatim_engine::listen::Said;
 use seriatim_engine::sim::Fate;
 use seriatim_engine::sim::Rng;
+use seriatim_engine::sim::matter;
 use seriatim_flows::Request;
 use seriatim_journal::Filter;
 use seriatim_journal::Kind;
@@ -73,7 +74,7 @@ impl Known {
                 let outcome: Result<Report, Failure> = serde_json::from_slice(entry.body.unwrap()).unwrap();
                 let cut_off = outcome.is_err_and(|failure| failure.interrupted);
                 let counts = if cut_off { &mut self.cut_off } else { &mut self.played };
-                *counts.entry(of(&work.brief.step)).or_default() += 1;
+                *counts.entry(of(&matter(&work.brief.step, &work.phase))).or_default() += 1;
             }
             Some(Request::Ask(question)) => *self.answered.entry(of(&question.header)).or_default() += 1,
             _ => {}
