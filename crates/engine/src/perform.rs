@@ -1,5 +1,6 @@
 //! Performing a request: from plain data to an effect, and back to plain data.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -97,7 +98,7 @@ pub fn perform(hands: &Hands, job: &Job, watch: &dyn Watch) -> Result<Vec<u8>, S
         Request::Compute(wanted) => Ok(json(&condition::compute(wanted))),
         Request::Now => Ok(json(&hands.clock.now())),
         Request::Snapshot { scope, label } => outcome(copies::take(hands, job, scope, label)),
-        Request::Restore { id, labelled } => outcome(copies::restore(hands, id, *labelled)),
+        Request::Restore { id, labelled } => outcome(copies::restore(hands, job, id, *labelled)),
         Request::Compare { id } => outcome(copies::compare(hands, id)),
         Request::Scene(call) => outcome(scene::perform(hands, job, call)),
         other => {
@@ -215,9 +216,12 @@ pub(crate) fn clear(hands: &Hands, job: &Job) {
         Request::Edit(file) => vec![PathBuf::from(&file.path)],
         Request::Ids(wanted) => vec![Path::new(&wanted.folder).join("any")],
         Request::Agent(assignment) => agents::writes(hands, job, assignment),
+        Request::Restore { id, labelled } => copies::writes(hands, id, *labelled),
+        Request::Scene(call) => scene::writes(hands, job, call),
         _ => vec![],
     };
-    for folder in written.iter().filter_map(|path| path.parent()) {
+    let folders: BTreeSet<&Path> = written.iter().filter_map(|path| path.parent()).collect();
+    for folder in folders {
         if let Ok(folder) = hands.resolve(Path::new(".").join(folder)) {
             let _ = hands.files.clear_temporary(&folder);
         }

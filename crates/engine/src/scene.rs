@@ -71,6 +71,28 @@ pub(crate) fn perform(hands: &Hands, job: &Job, call: &SceneCall) -> Result<Valu
     }
 }
 
+/// The files that a call may write, seen from the workspace.
+pub(crate) fn writes(hands: &Hands, job: &Job, call: &SceneCall) -> Vec<PathBuf> {
+    let in_copy = |copy: &str, path: &String| {
+        let place = root(hands, job, copy).join(path);
+        hands.workspace.relative(&place).map(PathBuf::from)
+    };
+    match call {
+        SceneCall::Take { paths, .. } => paths.iter().map(PathBuf::from).collect(),
+        SceneCall::PutBack { copy, paths, .. } => {
+            paths.iter().filter_map(|path| in_copy(copy, path)).collect()
+        }
+        SceneCall::Keep { paths, .. } => paths.iter().map(|(_, to)| PathBuf::from(to)).collect(),
+        SceneCall::Files { .. }
+        | SceneCall::Mark { .. }
+        | SceneCall::Copy { .. }
+        | SceneCall::Changes { .. }
+        | SceneCall::Drop { .. }
+        | SceneCall::Forget
+        | SceneCall::Seals { .. } => vec![],
+    }
+}
+
 fn value(outcome: impl Serialize) -> Result<Value, Failure> {
     Ok(serde_json::to_value(outcome).unwrap_or_default())
 }

@@ -36,6 +36,7 @@ fn found(text: &[u8], length: usize) -> Option<(&'static str, usize)> {
             ("<time>", "dddd-dd-ddTdd:dd:ddZ"),
             ("<time>", "dddd-dd-ddTdd:dd:dd+dd:dd"),
             ("<time>", "dddd-dd-dd dd:dd:dd"),
+            ("<time>", "dddd-dd-dd-dd-dd-dd"),
             ("<time>", "dddd-dd-dd dd:dd"),
             ("<day>", "dddd-dd-dd"),
         ],
@@ -73,7 +74,25 @@ fn spans(text: &str) -> String {
 pub(crate) fn attempts(text: &str) -> String {
     let names =
         ["attempt\":", "iteration\":", "attempt: ", "iteration: ", "attempt ", "Attempt ", "calls\":"];
-    names.iter().fold(text.to_owned(), |text, name| without_number_after(&text, name, "<number>"))
+    let text = names.iter().fold(text.to_owned(), |text, name| without_number_after(&text, name, "<number>"));
+    // Names of calls are numbered as well: each attempt is one.
+    let runs = ["-sim", "-cyc", "-act", "-map"];
+    runs.iter().fold(text, |text, run| without_call_after(&text, run))
+}
+
+fn without_call_after(text: &str, run: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find(run) {
+        let (front, back) = rest.split_at(at + run.len());
+        out.push_str(front);
+        let call = back.bytes().take_while(|b| b.is_ascii_digit() || matches!(b, b'/' | b'-')).count();
+        let has_number = back[..call].bytes().any(|b| b.is_ascii_digit());
+        out.push_str(if has_number { "<call>" } else { &back[..call] });
+        rest = &back[call..];
+    }
+    out.push_str(rest);
+    out
 }
 
 fn without_number_after(text: &str, name: &str, word: &str) -> String {

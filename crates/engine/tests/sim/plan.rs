@@ -62,6 +62,15 @@ pub(crate) fn process(rng: &mut Rng, number: usize) -> Planned {
     }
 }
 
+/// A process with two steps of which nothing goes wrong.
+pub(crate) fn small_process(rng: &mut Rng) -> Planned {
+    let mut planned = process(rng, 0);
+    let steps = [step(rng, 0, 1, STEPS[0].0, STEPS[0].1), step(rng, 0, 2, STEPS[1].0, STEPS[1].1)];
+    let path = planned.files[2].0.clone();
+    planned.files[2] = (path, defined(0, &steps));
+    planned
+}
+
 /// A run of commands that do nothing.
 pub(crate) fn rehearsal(rng: &mut Rng, number: usize) -> Planned {
     let plan = rehearsal::Plan { steps: 1 + rng.below(4), ask: rng.chance(50) };
@@ -94,6 +103,10 @@ fn definition(rng: &mut Rng, number: usize) -> String {
         .zip(1..)
         .map(|((name, capability), at)| step(rng, number, at, name, capability))
         .collect();
+    defined(number, &steps)
+}
+
+fn defined(number: usize, steps: &[Value]) -> String {
     let definition = json!({
         "definition": {
             "id": format!("PROC-{}.1", number + 1),

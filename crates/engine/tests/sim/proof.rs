@@ -48,8 +48,8 @@ impl Ends {
     /// Shows the first difference alone: the whole is too long for anybody to read.
     pub(crate) fn assert_same(&self, expected: &Ends, world: &World) {
         let crashes: Vec<String> = world.crashes.iter().map(ToString::to_string).collect();
-        let number =
-            |text: &String| if self.was_cut_off(world) { aside::attempts(text) } else { text.clone() };
+        let was_cut_off = !Known::of(&world.store()).cut_off.is_empty();
+        let number = |text: &String| if was_cut_off { aside::attempts(text) } else { text.clone() };
         let same = |found: &[String], expected: &[String], what: &str| {
             for (found, expected) in found.iter().zip(expected) {
                 let (found, expected) = (number(found), number(expected));
@@ -75,10 +75,6 @@ impl Ends {
         assert_eq!(self.history.len(), expected.history.len(), "branches after {crashes:?}");
         assert_eq!(self.played, expected.played, "attempts after {crashes:?}");
         assert_eq!(self.answered, expected.answered, "answers after {crashes:?}");
-    }
-
-    fn was_cut_off(&self, world: &World) -> bool {
-        !Known::of(&world.store()).cut_off.is_empty()
     }
 }
 
