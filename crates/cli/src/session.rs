@@ -20,6 +20,8 @@ use seriatim_engine::hands::clock::SystemClock;
 use seriatim_engine::hands::disk::Disk;
 use seriatim_engine::hands::files::Files;
 use seriatim_engine::hands::paths;
+use seriatim_engine::hands::process::Processes;
+use seriatim_engine::hands::repository::GitRepositories;
 use seriatim_engine::hands::runner::Supervised;
 use seriatim_engine::home::ATTEMPTS;
 use seriatim_engine::job::Address;
@@ -29,6 +31,7 @@ use seriatim_engine::listen::Listener;
 use seriatim_engine::listen::Posed;
 use seriatim_engine::listen::Said;
 use seriatim_engine::perform::Hands;
+use seriatim_engine::repository;
 use seriatim_engine::schedule::Event;
 use seriatim_engine::schedule::Threads;
 use seriatim_flows::registry::Registry;
@@ -134,10 +137,17 @@ impl Session {
         let root = paths::Workspace::new(&workspace.root).map_err(|e| CommandError::usage(e.to_string()))?;
         let config = Arc::new(workspace.config.clone());
         let files: Arc<dyn Files> = Arc::new(Disk);
+        let processes: Arc<dyn Processes> = Arc::new(Supervised::by_this_program());
+        let repositories = GitRepositories::new(
+            processes.clone(),
+            files.clone(),
+            workspace.home.store().join(repository::PRIVATE),
+        );
         let hands = Arc::new(Hands {
             clock: Arc::new(clock),
             files,
-            processes: Arc::new(Supervised::by_this_program()),
+            processes,
+            repositories: Arc::new(repositories),
             workspace: root.with_store(workspace.home.store()),
             config: config.clone(),
             redactor: workspace.redactor()?,

@@ -1,5 +1,7 @@
 //! Snapshots and restores as requests: done twice, they are done once.
 
+use std::path::PathBuf;
+
 use seriatim_core::failure::Class;
 use seriatim_core::failure::Failure;
 use seriatim_flows::request::Comparison;
@@ -65,13 +67,22 @@ fn take_in(all: &Snapshots<'_>, job: &Job, scope: &[String], action: String) -> 
     all.create(&take).map(|(manifest, _)| manifest.id).map_err(failure)
 }
 
-/// Brings a snapshot back and gives the id of the snapshot of what was replaced.
-pub(crate) fn restore(hands: &Hands, id: &str, is_labelled: bool) -> Result<String, Failure> {
+/// Brings a snapshot back and gives the id of the snapshot of what was replaced. Done again after a crash it goes on.
+pub(crate) fn restore(hands: &Hands, job: &Job, id: &str, is_labelled: bool) -> Result<String, Failure> {
     let people = labelled(hands);
     let own = private(hands);
     let all = if is_labelled { people.all() } else { &own };
     let plan = all.compare(id, None).map_err(failure)?;
-    all.restore(&plan, hands.clock.now()).map(|restored| restored.undo).map_err(failure)
+    all.restore_again(&plan, job.at).map(|restored| restored.undo).map_err(failure)
+}
+
+/// The files that bringing a snapshot back may write.
+pub(crate) fn writes(hands: &Hands, id: &str, is_labelled: bool) -> Vec<PathBuf> {
+    let people = labelled(hands);
+    let own = private(hands);
+    let all = if is_labelled { people.all() } else { &own };
+    let items = all.manifest(id).map(|manifest| manifest.items).unwrap_or_default();
+    items.into_iter().map(|item| PathBuf::from(item.path)).collect()
 }
 
 /// What bringing a snapshot with a label back would change.

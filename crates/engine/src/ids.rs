@@ -5,6 +5,7 @@
 //! its own ids and leaves no empty files behind.
 
 use std::collections::BTreeSet;
+use std::path::Path;
 
 use seriatim_flows::request::FreshIds;
 
@@ -41,7 +42,7 @@ pub(crate) fn reserve(hands: &Hands, job: &Job, wanted: &FreshIds) -> Result<Vec
             break;
         }
         let id = format!("{}-{}", wanted.prefix, at.compact());
-        let path = hands.workspace.resolve(format!("{}/{id}.{}", wanted.folder, wanted.extension))?;
+        let path = hands.resolve(format!("{}/{id}.{}", wanted.folder, wanted.extension))?;
         at = at.plus_ms(1000);
         match hands.files.write(&path, mark.as_bytes(), Write::REBUILDABLE.expecting(Expect::Absent)) {
             Ok(_) => ids.push(id),
@@ -67,7 +68,7 @@ pub(crate) fn release(
     let marks: BTreeSet<String> = calls.iter().map(|(marker, _)| placeholder(marker)).collect();
     let folders: BTreeSet<&str> = calls.iter().map(|(_, wanted)| wanted.folder.as_str()).collect();
     for folder in folders {
-        let folder = workspace.resolve(folder)?;
+        let folder = workspace.resolve_in(files, Path::new(folder))?;
         if files.look(&folder)?.is_none() {
             continue;
         }

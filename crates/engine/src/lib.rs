@@ -16,7 +16,7 @@ pub mod labelled;
 pub mod listen;
 pub mod perform;
 mod records;
-mod repository;
+pub mod repository;
 pub mod rollback;
 mod scene;
 pub mod schedule;

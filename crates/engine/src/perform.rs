@@ -1,5 +1,6 @@
 //! Performing a request: from plain data to an effect, and back to plain data.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -40,6 +41,7 @@ use crate::hands::process::Processes;
 use crate::hands::process::Spawn;
 use crate::hands::process::Watch;
 use crate::hands::process::environment;
+use crate::hands::repository::Repositories;
 use crate::ids;
 use crate::job::Job;
 use crate::records;
@@ -55,6 +57,7 @@ pub struct Hands {
     pub clock: Arc<dyn Clock>,
     pub files: Arc<dyn Files>,
     pub processes: Arc<dyn Processes>,
+    pub repositories: Arc<dyn Repositories>,
     pub workspace: Workspace,
     pub config: Arc<Config>,
     pub redactor: Redactor,
@@ -63,6 +66,13 @@ pub struct Hands {
     pub scratch: PathBuf,
     /// Where long output of an attempt is kept.
     pub outputs: PathBuf,
+}
+
+impl Hands {
+    /// Returns the place that a path of a document means, as the files of these hands have it.
+    pub(crate) fn resolve(&self, path: impl AsRef<Path>) -> Result<PathBuf, FileError> {
+        self.workspace.resolve_in(self.files.as_ref(), path.as_ref())
+    }
 }
 
 /// The outside refuses to work at all: the run stops here and can be continued once there is room.
@@ -89,7 +99,7 @@ pub fn perform(hands: &Hands, job: &Job, watch: &dyn Watch) -> Result<Vec<u8>, S
         Request::Compute(wanted) => Ok(json(&condition::compute(wanted))),
         Request::Now => Ok(json(&hands.clock.now())),
         Request::Snapshot { scope, label } => outcome(copies::take(hands, job, scope, label)),
-        Request::Restore { id, labelled } => outcome(copies::restore(hands, id, *labelled)),
+        Request::Restore { id, labelled } => outcome(copies::restore(hands, job, id, *labelled)),
         Request::Compare { id } => outcome(copies::compare(hands, id)),
         Request::Scene(call) => outcome(scene::perform(hands, job, call)),
         other => {
@@ -138,7 +148,7 @@ pub(crate) fn file_failure(error: &FileError) -> Failure {
 }
 
 fn read(hands: &Hands, path: &str) -> Result<Text, Failure> {
-    let absolute = hands.workspace.resolve(path).map_err(|e| file_failure(&e))?;
+    let absolute = hands.resolve(path).map_err(|e| file_failure(&e))?;
     let found = hands.files.read(&absolute, READ_BYTES_MAX).map_err(|e| file_failure(&e))?;
     let hash = found.hash;
     let text = found.into_text(&absolute).map_err(|e| file_failure(&e))?;
@@ -147,7 +157,7 @@ fn read(hands: &Hands, path: &str) -> Result<Text, Failure> {
 
 /// Writes or appends. Doing it twice is doing it once.
 fn write(hands: &Hands, file: &WriteFile) -> Result<Hash, FileError> {
-    let path = hands.workspace.resolve(&file.path)?;
+    let path = hands.resolve(&file.path)?;
     let before = current(hands, &path)?;
     let wanted = match (&before, file.append) {
         (Some(bytes), true) if bytes.ends_with(file.text.as_bytes()) => bytes.clone(),
@@ -166,7 +176,7 @@ fn write(hands: &Hands, file: &WriteFile) -> Result<Hash, FileError> {
 }
 
 fn is_there(hands: &Hands, path: &str) -> bool {
-    hands.workspace.resolve(path).is_ok_and(|path| hands.files.look(&path).is_ok_and(|found| found.is_some()))
+    hands.resolve(path).is_ok_and(|path| hands.files.look(&path).is_ok_and(|found| found.is_some()))
 }
 
 fn current(hands: &Hands, path: &Path) -> Result<Option<Vec<u8>>, FileError> {
@@ -180,7 +190,7 @@ fn current(hands: &Hands, path: &Path) -> Result<Option<Vec<u8>>, FileError> {
 /// Sets fields and keeps every other byte. The text that is edited is the one on disk, which never went through
 /// redaction: a secret of the user's own stays where the user put it.
 fn edit_file(hands: &Hands, wanted: &EditFile) -> Result<Edited, FileError> {
-    let path = hands.workspace.resolve(&wanted.path)?;
+    let path = hands.resolve(&wanted.path)?;
     let found = hands.files.read(&path, READ_BYTES_MAX)?;
     let hash = found.hash;
     let mut text = found.into_text(&path)?;
@@ -207,10 +217,13 @@ pub(crate) fn clear(hands: &Hands, job: &Job) {
         Request::Edit(file) => vec![PathBuf::from(&file.path)],
         Request::Ids(wanted) => vec![Path::new(&wanted.folder).join("any")],
         Request::Agent(assignment) => agents::writes(hands, job, assignment),
+        Request::Restore { id, labelled } => copies::writes(hands, id, *labelled),
+        Request::Scene(call) => scene::writes(hands, job, call),
         _ => vec![],
     };
-    for folder in written.iter().filter_map(|path| path.parent()) {
-        if let Ok(folder) = hands.workspace.resolve(Path::new(".").join(folder)) {
+    let folders: BTreeSet<&Path> = written.iter().filter_map(|path| path.parent()).collect();
+    for folder in folders {
+        if let Ok(folder) = hands.resolve(Path::new(".").join(folder)) {
             let _ = hands.files.clear_temporary(&folder);
         }
     }
@@ -230,7 +243,7 @@ pub(crate) fn remove_all(files: &dyn Files, path: &Path) -> Result<(), FileError
 
 fn exec(hands: &Hands, job: &Job, command: &Command, watch: &dyn Watch) -> Result<Ran, Failure> {
     let cwd = if command.cwd.is_empty() { "." } else { &command.cwd };
-    let cwd = hands.workspace.resolve(cwd).map_err(|e| file_failure(&e))?;
+    let cwd = hands.resolve(cwd).map_err(|e| file_failure(&e))?;
     let mut names: Vec<&str> = DEFAULT_ENVIRONMENT.to_vec();
     names.extend(command.env.iter().map(String::as_str));
     let argv = match command.cwd.is_empty() {

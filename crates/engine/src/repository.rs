@@ -26,15 +26,14 @@ use seriatim_flows::request::Text;
 use crate::hands::files;
 use crate::hands::git::Change;
 use crate::hands::git::Commit;
-use crate::hands::git::Git;
 use crate::hands::git::GitError;
-use crate::hands::paths::Workspace;
+use crate::hands::repository::Repository;
 use crate::job::Job;
 use crate::perform::Hands;
 use crate::perform::file_failure;
 
 /// Where our own index and objects lie, in the store.
-pub(crate) const PRIVATE: &str = "git";
+pub const PRIVATE: &str = "git";
 /// By this trailer a delivery is found again after a crash.
 const TRAILER: &str = "Seriatim-Delivery";
 /// How much of a change is looked through for credentials.
@@ -51,18 +50,21 @@ pub(crate) fn shown(hands: &Hands, place: &Path) -> String {
     hands.workspace.relative(place).unwrap_or_else(|| place.display().to_string())
 }
 
-fn git(hands: &Hands) -> Git<'_> {
-    Git::new(hands.processes.as_ref(), hands.files.as_ref(), hands.workspace.clone(), private(hands))
+pub(crate) fn git(hands: &Hands) -> Box<dyn Repository + '_> {
+    hands.repositories.seen_from(&hands.workspace, &[])
 }
 
 /// The repository as it is seen from a working tree; an empty name means the workspace.
-fn git_at<'h>(hands: &'h Hands, tree: &str) -> Result<Git<'h>, Failure> {
+fn git_at<'h>(
+    hands: &'h Hands,
+    tree: &str,
+    variables: &[(&str, &str)],
+) -> Result<Box<dyn Repository + 'h>, Failure> {
     if tree.is_empty() {
-        return Ok(git(hands));
+        return Ok(hands.repositories.seen_from(&hands.workspace, variables));
     }
-    let place = hands.workspace.resolve(tree).map_err(|e| file_failure(&e))?;
-    let workspace = Workspace::new(&place).map_err(|e| file_failure(&e))?;
-    Ok(Git::new(hands.processes.as_ref(), hands.files.as_ref(), workspace, private(hands)))
+    let place = hands.resolve(tree).map_err(|e| file_failure(&e))?;
+    Ok(hands.repositories.seen_from(&hands.workspace.inside(place), variables))
 }
 
 fn failure(error: GitError) -> Failure {
@@ -78,17 +80,19 @@ fn failure(error: GitError) -> Failure {
 /// Performs a call on the repository; the outcome is of the type that the call has.
 pub(crate) fn perform(hands: &Hands, job: &Job, call: &GitCall) -> Result<Value, Failure> {
     match call {
-        GitCall::Stand { tree } => stand(&git_at(hands, tree)?).map(value).map_err(failure),
+        GitCall::Stand { tree } => stand(git_at(hands, tree, &[])?.as_ref()).map(value).map_err(failure),
         GitCall::Changes { since, apart, limit_bytes, tree } => {
-            changes(&git_at(hands, tree)?, since, apart, *limit_bytes).map(value).map_err(failure)
+            changes(git_at(hands, tree, &[])?.as_ref(), since, apart, *limit_bytes)
+                .map(value)
+                .map_err(failure)
         }
-        GitCall::Deliver(delivery) => deliver(&git(hands), job, delivery).map(value),
+        GitCall::Deliver(delivery) => deliver(git(hands).as_ref(), job, delivery).map(value),
         GitCall::Show { at, paths, tree } => {
-            let git = git_at(hands, tree)?;
-            Ok(value(paths.iter().map(|path| text_at(&git, at, path)).collect::<Shown>()))
+            let git = git_at(hands, tree, &[])?;
+            Ok(value(paths.iter().map(|path| text_at(git.as_ref(), at, path)).collect::<Shown>()))
         }
         GitCall::Between { from, to, tree } => {
-            let found = git_at(hands, tree)?.changes_between(from.as_deref(), to).map_err(failure)?;
+            let found = git_at(hands, tree, &[])?.changes_between(from.as_deref(), to).map_err(failure)?;
             Ok(value(found.into_iter().map(change).collect::<Vec<_>>()))
         }
         GitCall::Commit(checkpoint) => trees::commit(hands, job, checkpoint).map(value),
@@ -104,11 +108,16 @@ fn value(outcome: impl Serialize) -> Value {
     serde_json::to_value(outcome).unwrap_or_default()
 }
 
-fn stand(git: &Git<'_>) -> Result<Stand, GitError> {
+fn stand(git: &dyn Repository) -> Result<Stand, GitError> {
     Ok(Stand { head: git.head()?, branch: git.branch()?, tree: git.tree()?, remote: git.remote()? })
 }
 
-fn changes(git: &Git<'_>, since: &str, apart: &[String], limit_bytes: u64) -> Result<Difference, GitError> {
+fn changes(
+    git: &dyn Repository,
+    since: &str,
+    apart: &[String],
+    limit_bytes: u64,
+) -> Result<Difference, GitError> {
     let all = git.changes_since(Some(since))?;
     let counted: Vec<&Change> = all.iter().filter(|change| !is_apart(&change.path, apart)).collect();
     if counted.is_empty() {
@@ -138,7 +147,7 @@ fn changes(git: &Git<'_>, since: &str, apart: &[String], limit_bytes: u64) -> Re
     Ok(Difference { files, diff: whole.text[..end].to_owned(), cut, leaks, waived })
 }
 
-fn text_at(git: &Git<'_>, at: &str, path: &str) -> Option<Text> {
+fn text_at(git: &dyn Repository, at: &str, path: &str) -> Option<Text> {
     let text = git.text_at(at, path)?;
     Some(Text { hash: Hash::of(text.as_bytes()), text })
 }
@@ -160,11 +169,17 @@ fn change(change: Change) -> FileChange {
 }
 
 /// The approval is for one tree. A delivery that was made before the engine died is not made again.
-fn deliver(git: &Git<'_>, job: &Job, delivery: &Delivery) -> Result<Delivered, Failure> {
+fn deliver(git: &dyn Repository, job: &Job, delivery: &Delivery) -> Result<Delivered, Failure> {
     // The same change of the same run is the same delivery, also when a person has it tried again.
     let marker = format!("{}-{}", job.run_name, delivery.tree);
-    let known = git.commit_with_trailer(TRAILER, &marker).map_err(failure)?;
-    let commit = match known {
+    let mut trailers = delivery.trailers.clone();
+    trailers.push((TRAILER.to_owned(), marker.clone()));
+    let commit = Commit { paths: delivery.paths.clone(), message: delivery.message.clone(), trailers };
+    let known = match delivery.how {
+        How::Commit | How::Squash => git.commit_with_trailer(TRAILER, &marker),
+        How::Merge => git.resume_merge(&commit, &delivery.branch, (TRAILER, &marker)),
+    };
+    let commit = match known.map_err(failure)? {
         Some(id) => id,
         None => {
             let since = git.changes_since(Some(&delivery.tree)).map_err(failure)?;
@@ -172,10 +187,6 @@ fn deliver(git: &Git<'_>, job: &Job, delivery: &Delivery) -> Result<Delivered, F
                 let what = format!("{} has changed since it was approved", other.path);
                 return Err(Failure::new(Class::Denied, what));
             }
-            let mut trailers = delivery.trailers.clone();
-            trailers.push((TRAILER.to_owned(), marker));
-            let commit =
-                Commit { paths: delivery.paths.clone(), message: delivery.message.clone(), trailers };
             let committed = match delivery.how {
                 How::Commit | How::Squash => git.commit(&commit),
                 How::Merge => git.commit_and_merge(&commit, &delivery.branch),
@@ -197,12 +208,12 @@ fn deliver(git: &Git<'_>, job: &Job, delivery: &Delivery) -> Result<Delivered, F
 /// Names in folders and numbers of lines.
 pub(crate) fn survey(hands: &Hands, wanted: &Survey) -> Surveyed {
     let names = |folder: &String| {
-        let place = hands.workspace.resolve(folder).ok()?;
+        let place = hands.resolve(folder).ok()?;
         let listed = hands.files.list(&place).ok()?;
         Some(listed.into_iter().filter(|(_, e)| e.kind == files::Kind::File).map(|(name, _)| name).collect())
     };
     let lines = |file: &String| {
-        let place = hands.workspace.resolve(file).ok()?;
+        let place = hands.resolve(file).ok()?;
         let found = hands.files.read(&place, COUNTED_BYTES_MAX).ok()?;
         let text = String::from_utf8(found.bytes).ok()?;
         Some(text.lines().count() as u64)

@@ -22,9 +22,7 @@ use crate::copies;
 use crate::hands::files::FileError;
 use crate::hands::files::Kind;
 use crate::hands::files::Write;
-use crate::hands::git::Git;
 use crate::hands::paths::TREES_PREFIX;
-use crate::hands::paths::Workspace;
 use crate::hands::pattern::Pattern;
 use crate::hands::snapshot::Listing;
 use crate::hands::snapshot::SnapshotError;
@@ -75,6 +73,28 @@ pub(crate) fn perform(hands: &Hands, job: &Job, call: &SceneCall) -> Result<Valu
     }
 }
 
+/// The files that a call may write, seen from the workspace.
+pub(crate) fn writes(hands: &Hands, job: &Job, call: &SceneCall) -> Vec<PathBuf> {
+    let in_copy = |copy: &str, path: &String| {
+        let place = root(hands, job, copy).join(path);
+        hands.workspace.relative(&place).map(PathBuf::from)
+    };
+    match call {
+        SceneCall::Take { paths, .. } => paths.iter().map(PathBuf::from).collect(),
+        SceneCall::PutBack { copy, paths, .. } => {
+            paths.iter().filter_map(|path| in_copy(copy, path)).collect()
+        }
+        SceneCall::Keep { paths, .. } => paths.iter().map(|(_, to)| PathBuf::from(to)).collect(),
+        SceneCall::Files { .. }
+        | SceneCall::Mark { .. }
+        | SceneCall::Copy { .. }
+        | SceneCall::Changes { .. }
+        | SceneCall::Drop { .. }
+        | SceneCall::Forget
+        | SceneCall::Seals { .. } => vec![],
+    }
+}
+
 fn value(outcome: impl Serialize) -> Result<Value, Failure> {
     Ok(serde_json::to_value(outcome).unwrap_or_default())
 }
@@ -99,10 +119,9 @@ fn root(hands: &Hands, job: &Job, copy: &str) -> PathBuf {
 }
 
 /// The snapshots as they are compared with a root: that of the workspace, or that of a copy.
-fn snapshots<'h>(hands: &'h Hands, root: &Path) -> Result<Snapshots<'h>, Failure> {
-    let workspace = Workspace::new(root).map_err(|e| file_failure(&e))?;
+fn snapshots<'h>(hands: &'h Hands, root: &Path) -> Snapshots<'h> {
     let store = hands.workspace.store().join(copies::FOLDER);
-    Ok(Snapshots::new(hands.files.as_ref(), workspace, store))
+    Snapshots::new(hands.files.as_ref(), hands.workspace.inside(root), store)
 }
 
 fn label(name: &str) -> String {
@@ -111,7 +130,7 @@ fn label(name: &str) -> String {
 
 /// The snapshot that was taken under a name, if there is one: the newest of this run.
 fn known(hands: &Hands, job: &Job, name: &str) -> Result<Option<String>, Failure> {
-    let listing = snapshots(hands, hands.workspace.root())?.list().map_err(failure)?;
+    let listing = snapshots(hands, hands.workspace.root()).list().map_err(failure)?;
     let found = listing.snapshots.into_iter().find(|s| s.run == job.run_name && s.action == label(name));
     Ok(found.map(|found| found.id))
 }
@@ -130,7 +149,7 @@ fn mark(hands: &Hands, job: &Job, name: &str, root: &Path) -> Result<(), Failure
         scope: vec![],
         excludes: APART.iter().map(|apart| Pattern::new(*apart)).collect(),
     };
-    snapshots(hands, root)?.create(&take).map(|_| ()).map_err(failure)
+    snapshots(hands, root).create(&take).map(|_| ()).map_err(failure)
 }
 
 /// Takes away what was only kept for comparing.
@@ -139,7 +158,7 @@ fn forget(hands: &Hands, job: &Job) -> Result<(), Failure> {
         let ours = listing.snapshots.iter().filter(|s| s.run == job.run_name && s.action.starts_with(SCENE));
         ours.map(|s| s.id.clone()).collect()
     };
-    snapshots(hands, hands.workspace.root())?.prune(of_run).map(|_| ()).map_err(failure)
+    snapshots(hands, hands.workspace.root()).prune(of_run).map(|_| ()).map_err(failure)
 }
 
 /// Makes a copy and says how it is named and where it is. What is remembered is the copy itself: others may work in
@@ -182,7 +201,7 @@ fn files(hands: &Hands, root: &Path) -> Result<Vec<String>, Failure> {
 
 fn steps(hands: &Hands, job: &Job, name: &str, copy: &str) -> Result<Vec<Step>, Failure> {
     let id = needed(hands, job, name)?;
-    let plan = snapshots(hands, &root(hands, job, copy))?.compare(&id, None).map_err(failure)?;
+    let plan = snapshots(hands, &root(hands, job, copy)).compare(&id, None).map_err(failure)?;
     let is_folder = |state: &Option<State>| matches!(state, Some(State::Directory { .. }));
     let of_files = plan.steps.into_iter().filter(|step| {
         let both = [&step.now, &step.then];
@@ -216,12 +235,7 @@ fn changes(hands: &Hands, job: &Job, name: &str, copy: &str) -> Result<Vec<Scene
 /// The paths that git ignores; none where there is no repository.
 fn ignored(hands: &Hands, steps: &[Step]) -> BTreeSet<String> {
     let paths: Vec<String> = steps.iter().map(|step| step.path.clone()).collect();
-    let git = Git::new(
-        hands.processes.as_ref(),
-        hands.files.as_ref(),
-        hands.workspace.clone(),
-        repository::private(hands),
-    );
+    let git = repository::git(hands);
     if paths.is_empty() || !git.is_repository().unwrap_or(false) {
         return BTreeSet::new();
     }
@@ -266,7 +280,7 @@ fn bring(hands: &Hands, from: &Path, path: &str) -> Result<(), FileError> {
 
 fn put_back(hands: &Hands, job: &Job, name: &str, copy: &str, paths: &[String]) -> Result<(), Failure> {
     let id = needed(hands, job, name)?;
-    snapshots(hands, &root(hands, job, copy))?.put_back(&id, paths).map_err(failure)
+    snapshots(hands, &root(hands, job, copy)).put_back(&id, paths).map_err(failure)
 }
 
 /// Keeps files elsewhere in the workspace, as far as they are there.
@@ -284,7 +298,7 @@ fn keep(hands: &Hands, job: &Job, copy: &str, paths: &[(String, String)]) -> Res
 }
 
 fn seal(hands: &Hands, path: &str) -> Result<Option<SealOf>, Failure> {
-    let place = hands.workspace.resolve(path).map_err(|e| file_failure(&e))?;
+    let place = hands.resolve(path).map_err(|e| file_failure(&e))?;
     match hands.files.look(&place).map_err(|e| file_failure(&e))? {
         Some(entry) if entry.kind == Kind::File => {
             let hash = hands.files.hash(&place).map_err(|e| file_failure(&e))?;

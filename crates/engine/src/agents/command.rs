@@ -104,7 +104,7 @@ fn place(hands: &Hands, assignment: &Assignment, spawn: &mut Spawn) -> Result<()
     if assignment.cwd.is_empty() {
         return Ok(());
     }
-    spawn.cwd = hands.workspace.resolve(&assignment.cwd).map_err(|e| file_failure(&e))?;
+    spawn.cwd = hands.resolve(&assignment.cwd).map_err(|e| file_failure(&e))?;
     spawn.argv = found_from(hands, &spawn.argv, &spawn.cwd);
     Ok(())
 }

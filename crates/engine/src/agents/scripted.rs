@@ -43,7 +43,7 @@ impl<'s> Script<'s> {
         if let Some(text) = self.pinned.and_then(|pinned| pinned.text.as_ref()) {
             return Ok(text.clone().into_bytes());
         }
-        let path = hands.workspace.resolve(self.path).map_err(|e| file_failure(&e))?;
+        let path = hands.resolve(self.path).map_err(|e| file_failure(&e))?;
         let found = hands.files.read(&path, SCRIPT_BYTES_MAX).map_err(|e| file_failure(&e))?;
         match self.pinned.and_then(|pinned| pinned.hash) {
             Some(hash) if hash != found.hash => {
@@ -101,8 +101,9 @@ pub(super) fn attempt(
         Err(failure) => return Ok(Err(failure)),
     };
     for (name, text) in line.write.iter().filter(|_| !assignment.rehearsal) {
-        let target = hands.workspace.resolve(Path::new(&assignment.cwd).join(name));
-        let written = target.and_then(|path| hands.files.write(&path, text.as_bytes(), Write::REBUILDABLE));
+        let target = hands.resolve(Path::new(&assignment.cwd).join(name));
+        // The report counts as soon as it is in the journal, so what it is about must be on the disk before.
+        let written = target.and_then(|path| hands.files.write(&path, text.as_bytes(), Write::DURABLE));
         if let Err(failure) = lift(written)? {
             return Ok(Err(failure));
         }

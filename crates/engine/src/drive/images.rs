@@ -36,7 +36,7 @@ impl Disk {
     /// Writes images. They can be made again at any time, so nothing waits for the disk.
     pub(super) fn write(&self, images: &[Image], written: &mut Vec<String>) -> Result<(), FileError> {
         for image in images {
-            let path = self.workspace.resolve(&image.path)?;
+            let path = self.workspace.resolve_in(self.files.as_ref(), Path::new(&image.path))?;
             self.files.write(&path, image.text.as_bytes(), Write::REBUILDABLE)?;
             if !written.contains(&image.path) {
                 written.push(image.path.clone());
@@ -47,7 +47,7 @@ impl Disk {
 
     /// What is on the disk, if anything.
     pub fn hash(&self, path: &str) -> Result<Option<(Hash, Vec<u8>)>, FileError> {
-        let path = self.workspace.resolve(path)?;
+        let path = self.workspace.resolve_in(self.files.as_ref(), Path::new(path))?;
         match self.files.read(&path, IMAGE_BYTES_MAX) {
             Ok(found) => Ok(Some((found.hash, found.bytes))),
             Err(FileError::NotFound { .. }) => Ok(None),
@@ -71,8 +71,10 @@ impl Disk {
     /// Removes what an engine that died left half written beside the files of a run.
     fn clear_temporary<'p>(&self, paths: impl Iterator<Item = &'p String>) {
         let folders: BTreeSet<_> = paths.filter_map(|path| Path::new(path).parent()).collect();
-        for folder in
-            folders.into_iter().filter_map(|folder| self.workspace.resolve(Path::new(".").join(folder)).ok())
+        let files = self.files.as_ref();
+        for folder in folders
+            .into_iter()
+            .filter_map(|folder| self.workspace.resolve_in(files, &Path::new(".").join(folder)).ok())
         {
             // It does no harm where it stays.
             let _ = self.files.clear_temporary(&folder);
@@ -104,7 +106,7 @@ impl Disk {
                     ));
                 }
             }
-            let target = self.workspace.resolve(&path)?;
+            let target = self.workspace.resolve_in(self.files.as_ref(), Path::new(&path))?;
             self.files.write(&target, wanted.as_bytes(), Write::REBUILDABLE)?;
             paths.push(path);
         }

@@ -55,6 +55,10 @@ const COMMIT_MS: u64 = 1_800_000;
 /// Lists of a million paths fit in.
 const KEEP_BYTES: usize = 256 << 20;
 
+/// What is made is on the disk before it is reported: the journal says next that it was made, and it is never made
+/// again. By default a loss of power may take objects and branches with it.
+const DURABLE: [&str; 4] = ["-c", "core.fsync=all", "-c", "core.fsyncMethod=batch"];
+
 /// What git needs to find itself, the user's configuration, and the keys to sign with.
 const ENVIRONMENT: [&str; 16] = [
     "PATH",
@@ -227,6 +231,7 @@ impl<'p> Git<'p> {
         static COUNT: AtomicU64 = AtomicU64::new(0);
         let mut argv: Vec<String> =
             ["git", "--no-optional-locks", "-c", "core.fsmonitor=false"].map(str::to_owned).to_vec();
+        argv.extend(DURABLE.map(str::to_owned));
         let mut env = self.env.clone();
         env.push(("GIT_TERMINAL_PROMPT".to_owned(), "0".to_owned()));
         env.push(("GIT_EDITOR".to_owned(), "true".to_owned()));

@@ -1,8 +1,7 @@
 //! The real hands of the engine: processes, files, git, snapshots and the clock.
 //!
-//! Each of the outer three (processes, files, the clock) is a port: a small trait of blocking calls with plain
-//! owned data in and out. Git stands on [`process::Processes`] and snapshots stand on [`files::Files`], so
-//! whoever simulates the ports simulates those two as well.
+//! Each of the outer four (processes, files, the repository, the clock) is a port: a small trait of blocking calls
+//! with plain owned data in and out. Snapshots stand on [`files::Files`], so that simulated files have them as well.
 //!
 //! Architecture invariant: nothing here knows about runs, flows or the journal.
 
@@ -15,6 +14,7 @@ mod output;
 pub mod paths;
 pub mod pattern;
 pub mod process;
+pub mod repository;
 pub mod runner;
 pub mod snapshot;
 pub mod supervise;

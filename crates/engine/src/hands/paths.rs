@@ -64,6 +64,12 @@ impl Workspace {
         &self.store
     }
 
+    /// Returns a folder inside of this one as a workspace of its own, such as a further working tree. The place must
+    /// come from [`Workspace::resolve_in`] or be joined to the root without links.
+    pub fn inside(&self, place: impl Into<PathBuf>) -> Workspace {
+        Workspace::simulated(place).with_store(&self.store)
+    }
+
     pub fn root(&self) -> &Path {
         &self.root
     }

@@ -205,11 +205,20 @@ impl<'f> Snapshots<'f> {
                 id: manifest.id.clone(),
                 reason: error.to_string(),
             })?;
+            self.clear_beside(&path);
             match self.files.write(&path, &text, Write::DURABLE.expecting(Expect::Absent)) {
                 Ok(hash) => return Ok((manifest, hash)),
                 Err(FileError::Changed { .. }) if tried < IDS_TRIED_MAX => tried += 1,
                 Err(error) => return Err(error.into()),
             }
+        }
+    }
+
+    /// Removes what a process that died left half written in the folder of a file of ours.
+    fn clear_beside(&self, path: &Path) {
+        if let Some(folder) = path.parent() {
+            // It does no harm where it stays.
+            let _ = self.files.clear_temporary(folder);
         }
     }
 
@@ -338,6 +347,7 @@ impl<'f> Snapshots<'f> {
             if known.is_some_and(|entry| entry.kind == Kind::File && entry.size_bytes == size_bytes) {
                 return Ok(State::File { mode, size_bytes, hash: expected });
             }
+            self.clear_beside(&object);
             let copied = self.files.copy(path, &object, Write::REBUILDABLE.mode(0o600))?;
             // The file may have been changed since it was listed, so what counts is what was copied.
             size_bytes = self.files.look(&object)?.map_or(0, |entry| entry.size_bytes);

@@ -1,5 +1,7 @@
 //! Checkpoints of a step, and the working trees of steps that are carried out side by side.
 
+use std::path::Path;
+
 use seriatim_core::failure::Class;
 use seriatim_core::failure::Failure;
 use seriatim_flows::request::CaughtUp;
@@ -18,9 +20,12 @@ use crate::hands::files::Lock;
 use crate::hands::git::Commit;
 use crate::hands::git::GitError;
 use crate::hands::git::Merged;
+use crate::hands::git::Worktree;
+use crate::hands::repository::Repository;
 use crate::job::Job;
 use crate::perform::Hands;
 use crate::perform::file_failure;
+use crate::perform::remove_all;
 
 /// Tells the hooks of a commit that the engine makes it and has its record already.
 const CHECKPOINT: &str = "SERIATIM_CHECKPOINT";
@@ -31,7 +36,7 @@ const CHAIN_HEAD: &str = "Chain-Head";
 
 /// Commits the files of a checkpoint. One that was made before the engine died is found again by its trailer.
 pub(super) fn commit(hands: &Hands, job: &Job, wanted: &Checkpoint) -> Result<Committed, Failure> {
-    let git = git_at(hands, &wanted.tree)?.with_variable(CHECKPOINT, &job.run_name);
+    let git = git_at(hands, &wanted.tree, &[(CHECKPOINT, &job.run_name)])?;
     let marker = job.marker();
     if let Some(commit) = git.commit_with_trailer(TRAILER, &marker).map_err(failure)? {
         let parent = format!("{commit}^");
@@ -69,28 +74,41 @@ fn turn(hands: &Hands) -> Result<Lock, Failure> {
     hands.files.lock(&place.join("trees.lock")).map_err(|e| file_failure(&e))
 }
 
-/// Makes a working tree and says where it is. One that an earlier try left is used as it is.
+/// Makes a working tree and says where it is. One that an earlier try left is used as it is, unless that try was cut off
+/// before all of its files were there: git keeps such a tree locked.
 pub(super) fn open(hands: &Hands, tree: &str, branch: &str, base: &str) -> Result<TreePlace, Failure> {
-    let place = hands.workspace.resolve(tree).map_err(|e| file_failure(&e))?;
+    let place = hands.resolve(tree).map_err(|e| file_failure(&e))?;
     let opened = TreePlace { name: tree.to_owned(), path: shown(hands, &place) };
     let _turn = turn(hands)?;
     let git = git(hands);
     git.prune_worktrees().map_err(failure)?;
     let there = git.worktrees().map_err(failure)?;
-    if there.iter().any(|known| known.path == place && known.branch.as_deref() == Some(branch)) {
+    let is_whole = |known: &Worktree| {
+        known.path == place && known.branch.as_deref() == Some(branch) && !known.locked && !known.prunable
+    };
+    if there.iter().any(is_whole) {
         return Ok(opened);
     }
-    git.remove_worktree(&place).map_err(failure)?;
+    remove(hands, git.as_ref(), &place)?;
     git.put_aside(branch).map_err(failure)?;
     git.add_worktree(&place, Some(branch), base).map_err(failure)?;
     Ok(opened)
 }
 
+/// Removes a working tree, also one of which a part is gone already, so that git does not take it for one any more.
+fn remove(hands: &Hands, git: &dyn Repository, place: &Path) -> Result<(), Failure> {
+    let Err(error) = git.remove_worktree(place) else {
+        return remove_all(hands.files.as_ref(), place).map_err(|e| file_failure(&e));
+    };
+    remove_all(hands.files.as_ref(), place).map_err(|e| file_failure(&e))?;
+    git.prune_worktrees().map_err(|_| failure(error))
+}
+
 pub(super) fn close(hands: &Hands, tree: &str, branch: &str, merged: bool) -> Result<(), Failure> {
-    let place = hands.workspace.resolve(tree).map_err(|e| file_failure(&e))?;
+    let place = hands.resolve(tree).map_err(|e| file_failure(&e))?;
     let _turn = turn(hands)?;
     let git = git(hands);
-    git.remove_worktree(&place).map_err(failure)?;
+    remove(hands, git.as_ref(), &place)?;
     if merged {
         git.delete_branch(branch).map_err(failure)?;
     }
@@ -100,7 +118,7 @@ pub(super) fn close(hands: &Hands, tree: &str, branch: &str, merged: bool) -> Re
 /// Brings what the workspace's branch has by now into a working tree, where conflicts are in nobody's way.
 pub(super) fn catch_up(hands: &Hands, tree: &str, message: &str) -> Result<CaughtUp, Failure> {
     let Some(head) = git(hands).head().map_err(failure)? else { return Ok(CaughtUp::default()) };
-    let merged = git_at(hands, tree)?.merge(&head, message).map_err(failure)?;
+    let merged = git_at(hands, tree, &[])?.merge(&head, message).map_err(failure)?;
     Ok(match merged {
         Merged::Nothing => CaughtUp::default(),
         Merged::Done => CaughtUp { moved: true, conflicts: vec![] },

@@ -8,6 +8,8 @@ use seriatim_core::hash::Hash;
 
 use super::fate::Fate;
 use super::lock;
+use super::objects::Blob;
+use super::objects::Listing;
 use super::rng::Rng;
 use super::tree::Node;
 use super::tree::Tree;
@@ -140,6 +142,47 @@ impl SimFiles {
         let mut disk = lock(&self.disk);
         disk.tree.make_parents(path);
         disk.tree.set(path, Some(Node::File { bytes: bytes.to_vec(), mode: 0o644 }), true);
+    }
+
+    /// Lists what git would see below a folder: files and links, by path from there.
+    pub(super) fn below(&self, root: &Path) -> Listing {
+        let disk = lock(&self.disk);
+        let blob = |node: &Node| match node {
+            Node::File { bytes, mode } => Some(Blob::file(bytes, *mode)),
+            Node::Link { target } => Some(Blob::link(encode_name(target.as_os_str()))),
+            Node::Directory { .. } => None,
+        };
+        let seen = disk.tree.below(root);
+        seen.filter_map(|(path, node)| {
+            Some((encode_name(path.strip_prefix(root).ok()?.as_os_str()), blob(node)?))
+        })
+        .collect()
+    }
+
+    /// Another program changes a file, and does not wait for the disk.
+    pub(super) fn set(&self, path: &Path, blob: Option<&Blob>) {
+        let mut disk = lock(&self.disk);
+        let node = blob.map(|blob| match blob.is_link() {
+            true => Node::Link { target: String::from_utf8_lossy(&blob.bytes).into_owned().into() },
+            false => Node::File { bytes: blob.bytes.clone(), mode: blob.permissions() },
+        });
+        if node.is_some() {
+            disk.tree.make_parents(path);
+        }
+        disk.tree.set(path, node, false);
+    }
+
+    /// Another program removes a folder in which nothing but folders is left.
+    pub(super) fn remove_folders(&self, path: &Path) {
+        let mut disk = lock(&self.disk);
+        let folders: Vec<PathBuf> = disk.tree.below(path).map(|(path, _)| path.to_owned()).collect();
+        for folder in folders.iter().map(PathBuf::as_path).chain([path]) {
+            disk.tree.set(folder, None, true);
+        }
+    }
+
+    pub(super) fn is_folder(&self, path: &Path) -> bool {
+        matches!(lock(&self.disk).tree.get(path), Some(Node::Directory { .. }))
     }
 
     /// Every file with its content.

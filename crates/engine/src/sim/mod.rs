@@ -9,7 +9,10 @@
 mod clock;
 mod fate;
 mod files;
+mod objects;
 mod processes;
+mod reciter;
+mod repository;
 mod rng;
 mod schedule;
 mod tree;
@@ -20,9 +23,13 @@ pub use fate::Fate;
 pub use fate::survive;
 pub use files::SimFiles;
 pub use files::Trouble;
+pub use objects::SimCommit;
 pub use processes::Begun;
 pub use processes::Play;
 pub use processes::SimProcesses;
+pub use processes::matter;
+pub use repository::REFUSED;
+pub use repository::SimRepositories;
 pub use rng::Rng;
 pub use schedule::SimSchedule;
 

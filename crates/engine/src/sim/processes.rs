@@ -13,6 +13,7 @@ use seriatim_core::report::Brief;
 use super::fate::Fate;
 use super::files::SimFiles;
 use super::lock;
+use super::reciter;
 use super::rng::Rng;
 use crate::agents::REPORT_BYTES_MAX;
 use crate::hands::files::Files;
@@ -54,6 +55,8 @@ pub enum Play {
     Killed(i32),
     /// It works until its time is up.
     Hangs,
+    /// It does what its script says.
+    Recites,
 }
 
 impl Play {
@@ -86,7 +89,7 @@ pub struct Begun {
     /// Unique for the attempt.
     pub marker: String,
     pub run: String,
-    /// Empty for what is no agent.
+    /// The matter that an agent works at, its step and phase; empty for what is no agent.
     pub step: String,
     pub play: Play,
 }
@@ -175,9 +178,34 @@ impl SimProcesses {
             Play::Partial => json!({"status": "partial", "summary": "half of it"}),
             Play::Garbage => return Some(b"{\"status\": ".to_vec()),
             Play::Huge => return Some(vec![b' '; REPORT_BYTES_MAX + 1]),
-            Play::Silent | Play::Killed(_) | Play::Hangs => return None,
+            Play::Silent | Play::Killed(_) | Play::Hangs | Play::Recites => return None,
         };
         serde_json::to_vec(&report).ok()
+    }
+
+    /// One attempt of an agent that has a script.
+    fn recite(&self, desk: &Desk, spawn: &Spawn, script: &str, watch: &dyn Watch) -> Ended {
+        let turn = {
+            let mut book = lock(&self.book);
+            let turn = book.played.entry((desk.run.clone(), desk.matter())).or_default();
+            *turn += 1;
+            *turn - 1
+        };
+        self.note(spawn, &desk.run, &desk.matter(), Play::Recites);
+        let line = reciter::line(&self.files, script, (&desk.step, &desk.phase), turn).unwrap_or_default();
+        for (path, text) in &line.write {
+            self.fate.pass("an agent is at work");
+            self.files.put(&spawn.cwd.join(path), text.as_bytes());
+        }
+        self.fate.pass("an agent has done its work");
+        if let Some(report) = &line.report {
+            self.files.put(&desk.report, report);
+        }
+        self.fate.pass("an agent has reported");
+        let took_ms = Rng::of(self.seed, &["took", &spawn.marker]).below(WORK_MS_MAX);
+        lock(&self.book).took_ms.insert(spawn.marker.clone(), took_ms);
+        watch.line(Stream::Stdout, "reciting");
+        ended(How::Exited(line.exit), "reciting".to_owned(), took_ms)
     }
 
     /// One attempt of an agent, as the agent sees it.
@@ -210,11 +238,16 @@ impl SimProcesses {
 struct Desk {
     run: String,
     step: String,
+    phase: String,
     brief: Brief,
     report: PathBuf,
 }
 
 impl Desk {
+    fn matter(&self) -> String {
+        matter(&self.step, &self.phase)
+    }
+
     /// Nothing when the process is no agent, or its brief is not there or not to be read.
     fn find(files: &SimFiles, spawn: &Spawn) -> Option<Desk> {
         let value =
@@ -223,10 +256,16 @@ impl Desk {
         Some(Desk {
             run: value("SERIATIM_RUN")?,
             step: value("SERIATIM_STEP")?,
+            phase: value("SERIATIM_PHASE").unwrap_or_default(),
             brief: serde_json::from_slice(&brief.bytes).ok()?,
             report: value("SERIATIM_REPORT")?.into(),
         })
     }
+}
+
+/// What an agent is asked for, by step and phase.
+pub fn matter(step: &str, phase: &str) -> String {
+    if phase.is_empty() { step.to_owned() } else { format!("{step} {phase}") }
 }
 
 fn ended(how: How, said: String, duration_ms: u64) -> Ended {
@@ -247,12 +286,20 @@ fn ended(how: How, said: String, duration_ms: u64) -> Ended {
 impl Processes for SimProcesses {
     fn run(&self, spawn: &Spawn, watch: &dyn Watch) -> Result<Ended, SpawnError> {
         self.fate.pass("before a process starts");
+        let words: Vec<&str> = spawn.argv.iter().map(String::as_str).collect();
         if let Some(desk) = Desk::find(&self.files, spawn) {
-            return Ok(self.attempt(&desk, spawn, watch));
+            return Ok(match words.as_slice() {
+                [reciter::RECITER, script] => self.recite(&desk, spawn, script, watch),
+                _ => self.attempt(&desk, spawn, watch),
+            });
         }
         self.note(spawn, "", "", Play::Done);
         self.fate.pass("a process is at work");
-        Ok(ended(How::Exited(0), "ok".to_owned(), 1))
+        let (code, said) = match words.as_slice() {
+            [reciter::CHECK, ..] => reciter::check(&self.files, &spawn.cwd, &spawn.argv[1..]),
+            _ => (0, "ok".to_owned()),
+        };
+        Ok(ended(How::Exited(code), said, 1))
     }
 
     fn sweep(&self, _marker: &str) -> Vec<u32> {

@@ -1,6 +1,7 @@
 //! What the simulated disk holds: what is seen now, and what would still be there after a power cut.
 
 use std::collections::BTreeMap;
+use std::ops::Bound;
 use std::path::Path;
 use std::path::PathBuf;
 
@@ -67,9 +68,18 @@ impl Tree {
         self.paths.iter().filter_map(|(path, versions)| Some((path.as_path(), versions.last()?.as_ref()?)))
     }
 
+    /// Everything below a directory, in order.
+    pub(super) fn below<'t>(&'t self, directory: &'t Path) -> impl Iterator<Item = (&'t Path, &'t Node)> {
+        // Paths are ordered part by part, so that what is below stands together.
+        let from = (Bound::Excluded(directory), Bound::Unbounded);
+        let below =
+            self.paths.range::<Path, _>(from).take_while(move |(path, _)| path.starts_with(directory));
+        below.filter_map(|(path, versions)| Some((path.as_path(), versions.last()?.as_ref()?)))
+    }
+
     /// What lies directly in a directory.
-    pub(super) fn children(&self, directory: &Path) -> Vec<(&Path, &Node)> {
-        self.seen().filter(|(path, _)| path.parent() == Some(directory)).collect()
+    pub(super) fn children<'t>(&'t self, directory: &'t Path) -> Vec<(&'t Path, &'t Node)> {
+        self.below(directory).filter(|(path, _)| path.parent() == Some(directory)).collect()
     }
 
     /// Everything that is seen is on the disk for sure.

@@ -18,10 +18,6 @@ const CRASHES_MAX: usize = 8;
 /// Far more than any of these worlds works, and less than somebody sets a clock back.
 const HOUR_MS: u64 = 3_600_000;
 
-fn one_process(seed: u64) -> Vec<Planned> {
-    vec![plan::process(&mut Rng::of(seed, &["plan"]), 0)]
-}
-
 fn several(seed: u64) -> Vec<Planned> {
     let mut rng = Rng::of(seed, &["plan"]);
     let count = 2 + rng.index(3);
@@ -54,7 +50,8 @@ fn harmed(world: &mut World, points: u64) -> Life {
     }
 }
 
-fn ends_as_without_crashes(seed: u64, plan: &[Planned]) {
+/// Dies anywhere, several times, and must end as without. Returns how often it died.
+pub(crate) fn ends_as_without_crashes(seed: u64, plan: &[Planned]) -> u64 {
     let (expected, points) = unharmed(seed, 30, plan);
     let mut world = World::new(seed, 30, plan.to_vec());
     world.live_on(
@@ -75,43 +72,34 @@ fn ends_as_without_crashes(seed: u64, plan: &[Planned]) {
         took_ms < HOUR_MS,
         "E-88: clocks that are set back must not make anybody wait; it took {took_ms} ms"
     );
+    world.crashes.len() as u64
 }
 
-#[test]
-fn e_86_with_crashes_anywhere_a_run_ends_as_without() {
-    seeds::each("e_86_with_crashes_anywhere_a_run_ends_as_without", 60, |seed| {
-        ends_as_without_crashes(seed, &one_process(seed));
-    });
+/// Dies once at each point at which the engine can: around every commit, between a commit and its effects, between an
+/// effect and its outcome, and in the middle of writing files. Returns how many points there are.
+pub(crate) fn survives_every_point(seed: u64, mishaps: u64, plan: &[Planned]) -> u64 {
+    let (expected, points) = unharmed(seed, mishaps, plan);
+    for point in seeds::points(points) {
+        let mut world = World::new(seed, mishaps, plan.to_vec());
+        world.live_on(
+            |world, number| Life {
+                crash_after: (number == 0).then_some(point),
+                power_cut: point % 2 == 1,
+                ..Life { attended: world.crashes.is_empty(), ..Life::default() }
+            },
+            |_, _| {},
+        );
+        proof::sound(&world);
+        proof::tidy(&world);
+        proof::every_attempt_is_on_record(&world);
+        proof::ends(&world).assert_same(&expected, &world);
+    }
+    points
 }
 
 #[test]
 fn e_86_many_runs_at_once_end_as_without_crashes() {
-    seeds::each("e_86_many_runs_at_once_end_as_without_crashes", 12, |seed| {
+    seeds::each("e_86_many_runs_at_once_end_as_without_crashes", 3, |seed| {
         ends_as_without_crashes(seed, &several(seed));
-    });
-}
-
-/// Each point at which the engine can die, one after the other: around every commit, between a commit and its
-/// effects, between an effect and its outcome, and in the middle of writing files.
-#[test]
-fn e_86_a_crash_at_every_single_point() {
-    seeds::each("e_86_a_crash_at_every_single_point", 1, |seed| {
-        let plan = one_process(seed);
-        let (expected, points) = unharmed(seed, 30, &plan);
-        for point in 0..points {
-            let mut world = World::new(seed, 30, plan.clone());
-            world.live_on(
-                |world, number| Life {
-                    crash_after: (number == 0).then_some(point),
-                    power_cut: point % 2 == 1,
-                    ..Life { attended: world.crashes.is_empty(), ..Life::default() }
-                },
-                |_, _| {},
-            );
-            proof::sound(&world);
-            proof::tidy(&world);
-            proof::every_attempt_is_on_record(&world);
-            proof::ends(&world).assert_same(&expected, &world);
-        }
     });
 }

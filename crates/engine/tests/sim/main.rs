@@ -4,15 +4,23 @@
 //! fails is named, with the command that repeats it.
 
 #[cfg(test)]
+mod aside;
+#[cfg(test)]
 mod cancels;
 #[cfg(test)]
 mod crashes;
+#[cfg(test)]
+mod dialects;
 #[cfg(test)]
 mod leases;
 #[cfg(test)]
 mod people;
 #[cfg(test)]
 mod plan;
+#[cfg(test)]
+mod plan_action;
+#[cfg(test)]
+mod plan_cycle;
 #[cfg(test)]
 mod proof;
 #[cfg(test)]

@@ -12,11 +12,14 @@ use seriatim_engine::listen::Posed;
 use seriatim_engine::listen::Said;
 use seriatim_engine::sim::Fate;
 use seriatim_engine::sim::Rng;
+use seriatim_engine::sim::matter;
 use seriatim_flows::Request;
 use seriatim_journal::Filter;
 use seriatim_journal::Kind;
 use seriatim_journal::OpenFilter;
 use seriatim_journal::Store;
+
+use crate::plan_cycle::GOAL;
 
 /// How often something was answered or tried, by run and by header or step, as far as the journal knows.
 pub(crate) type Counts = BTreeMap<(String, String), u32>;
@@ -73,7 +76,7 @@ impl Known {
                 let outcome: Result<Report, Failure> = serde_json::from_slice(entry.body.unwrap()).unwrap();
                 let cut_off = outcome.is_err_and(|failure| failure.interrupted);
                 let counts = if cut_off { &mut self.cut_off } else { &mut self.played };
-                *counts.entry(of(&work.brief.step)).or_default() += 1;
+                *counts.entry(of(&matter(&work.brief.step, &work.phase))).or_default() += 1;
             }
             Some(Request::Ask(question)) => *self.answered.entry(of(&question.header)).or_default() += 1,
             _ => {}
@@ -81,19 +84,28 @@ impl Known {
     }
 }
 
+/// Answers after which the same is done once more.
+const AGAIN: [&str; 8] = ["retry", "changes", "guide", "new_goal", "fix", "provide_input", "reject", "no"];
+/// Answers after which nothing more is done.
+const OVER: [&str; 5] = ["cancel", "stop", "rollback", "abort", "quit"];
+
 /// What a person says to the `nth` question about one matter of a run.
 pub(crate) fn say(seed: u64, run: &str, question: &Question, nth: u32) -> Said {
     let mut rng = Rng::of(seed, &["answer", run, &question.header, &nth.to_string()]);
-    let mut ids: Vec<&str> = question.options.iter().map(|option| option.id.as_str()).collect();
+    let all: Vec<&str> = question.options.iter().map(|option| option.id.as_str()).collect();
+    let mut ids = all.clone();
     // People lose their patience, and most of them want the work to be done.
     if nth > 2 {
-        ids.retain(|id| *id != "retry");
+        ids.retain(|id| !AGAIN.contains(id));
     }
-    if !rng.chance(20) {
-        ids.retain(|id| *id != "cancel");
+    // They do not say for ever that nothing helps.
+    if nth < 6 && !rng.chance(20) {
+        ids.retain(|id| !OVER.contains(id));
     }
-    let choice = (*rng.pick(&ids).unwrap()).to_owned();
-    Said { choice, text: Some("as I see it".to_owned()), by: "ada".to_owned() }
+    let choice = rng.pick(if ids.is_empty() { &all } else { &ids });
+    let about_a_goal = question.header == "Goal" || choice == Some(&"new_goal");
+    let text = if about_a_goal && rng.chance(70) { GOAL } else { "as I see it" };
+    Said { choice: (*choice.unwrap()).to_owned(), text: Some(text.to_owned()), by: "ada".to_owned() }
 }
 
 /// Whoever sits at the terminal.

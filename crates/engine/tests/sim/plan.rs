@@ -3,6 +3,7 @@
 use serde_json::Value;
 use serde_json::json;
 
+use seriatim_core::config::Kind as AgentKind;
 use seriatim_engine::sim::Rng;
 use seriatim_flows::process;
 use seriatim_flows::rehearsal;
@@ -16,11 +17,14 @@ pub(crate) struct Planned {
     /// The instance; empty for a flow that has none.
     pub(crate) subject: String,
     pub(crate) input: Value,
-    /// Agents of its own, with their scripts.
-    pub(crate) agents: Vec<(String, String)>,
+    /// Agents of its own.
+    pub(crate) agents: Vec<(String, AgentKind)>,
     /// Files that have to be there before it starts, relative to the workspace.
     pub(crate) files: Vec<(String, String)>,
 }
+
+/// Where scripts lie: no work is about them.
+pub(crate) const SCRIPTS: &str = ".git/scripts";
 
 /// The names are what people see, so they have neither digits nor field names in them.
 const STEPS: [(&str, &str); 6] = [
@@ -34,7 +38,7 @@ const STEPS: [(&str, &str); 6] = [
 
 /// A process with an instance of its own.
 pub(crate) fn process(rng: &mut Rng, number: usize) -> Planned {
-    let script = format!("scripts/{number}.yaml");
+    let script = format!("{SCRIPTS}/{number}.yaml");
     let subject = format!(".dialogue/processes/PINST-20260101-00000{number}.yaml");
     let path = format!("processes/process-{number}.yaml");
     let title = format!("Work of the {} kind", ["first", "second", "third", "fourth", "fifth"][number % 5]);
@@ -47,7 +51,7 @@ pub(crate) fn process(rng: &mut Rng, number: usize) -> Planned {
         name: format!("20260101-00000{number}-sim"),
         flow: "process",
         input: serde_json::to_value(start).unwrap(),
-        agents: vec![(format!("reciter-{number}"), script.clone())],
+        agents: vec![(format!("reciter-{number}"), AgentKind::Scripted { script: script.clone() })],
         files: vec![
             (subject.clone(), instance(number, &title, &path)),
             (script, lines(rng, number)),
@@ -56,6 +60,15 @@ pub(crate) fn process(rng: &mut Rng, number: usize) -> Planned {
         title,
         subject,
     }
+}
+
+/// A process with two steps of which nothing goes wrong.
+pub(crate) fn small_process(rng: &mut Rng) -> Planned {
+    let mut planned = process(rng, 0);
+    let steps = [step(rng, 0, 1, STEPS[0].0, STEPS[0].1), step(rng, 0, 2, STEPS[1].0, STEPS[1].1)];
+    let path = planned.files[2].0.clone();
+    planned.files[2] = (path, defined(0, &steps));
+    planned
 }
 
 /// A run of commands that do nothing.
@@ -90,6 +103,10 @@ fn definition(rng: &mut Rng, number: usize) -> String {
         .zip(1..)
         .map(|((name, capability), at)| step(rng, number, at, name, capability))
         .collect();
+    defined(number, &steps)
+}
+
+fn defined(number: usize, steps: &[Value]) -> String {
     let definition = json!({
         "definition": {
             "id": format!("PROC-{}.1", number + 1),

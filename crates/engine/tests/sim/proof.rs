@@ -6,28 +6,40 @@ use std::path::Path;
 
 use serde_json::Value;
 
+use seriatim_core::failure::Failure;
 use seriatim_core::process::log::EXECUTIONS;
+use seriatim_core::projection::Fact;
 use seriatim_engine::drive::History;
 use seriatim_engine::drive::images_of;
 use seriatim_engine::drive::replay;
 use seriatim_engine::hands::files::Files;
 use seriatim_engine::hands::files::TEMPORARY_PREFIX;
 use seriatim_engine::sim::Play;
+use seriatim_journal::Kind;
 use seriatim_journal::RunInfo;
 use seriatim_journal::Store;
 
+use crate::aside;
 use crate::people::Counts;
 use crate::people::Known;
 use crate::world::ROOT;
 use crate::world::SCRATCH;
+use crate::world::STATE;
 use crate::world::World;
 
 const FILE_BYTES_MAX: u64 = 64 << 20;
 
-/// How the runs of a world ended, without what chance may differ in: times, ids, and how often they were cut off.
+/// How a world ended, byte for byte but for what [`aside`] puts aside.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Ends {
-    pub(crate) runs: BTreeMap<String, (String, Vec<String>)>,
+    /// By run everything that was asked, answered and put on record, in the order of the flow.
+    pub(crate) runs: BTreeMap<String, Vec<String>>,
+    /// By run the projections.
+    pub(crate) images: BTreeMap<String, Vec<(String, String)>>,
+    /// The other files of the workspace.
+    pub(crate) files: Vec<(String, String)>,
+    /// By branch every commit, with its message and its files.
+    pub(crate) history: BTreeMap<String, Vec<String>>,
     pub(crate) played: Counts,
     pub(crate) answered: Counts,
 }
@@ -36,17 +48,45 @@ impl Ends {
     /// Shows the first difference alone: the whole is too long for anybody to read.
     pub(crate) fn assert_same(&self, expected: &Ends, world: &World) {
         let crashes: Vec<String> = world.crashes.iter().map(ToString::to_string).collect();
-        for (run, (ended, steps)) in &expected.runs {
-            let (found_end, found_steps) = &self.runs[run];
-            for (found, step) in found_steps.iter().zip(steps) {
-                assert_eq!(found, step, "a step of {run} after {crashes:?}");
+        let was_cut_off = !Known::of(&world.store()).cut_off.is_empty();
+        let number = |text: &String| if was_cut_off { aside::attempts(text) } else { text.clone() };
+        let same = |found: &[String], expected: &[String], what: &str| {
+            for (found, expected) in found.iter().zip(expected) {
+                let (found, expected) = (number(found), number(expected));
+                assert!(found == expected, "{what} after {crashes:?}:\n{}", differ(&found, &expected));
             }
-            assert_eq!(found_steps.len(), steps.len(), "the steps of {run} after {crashes:?}");
-            assert_eq!(found_end, ended, "{run} after {crashes:?}");
+            let more = found.get(expected.len()).or_else(|| expected.get(found.len()));
+            assert!(more.is_none(), "{what} after {crashes:?}: only one has {more:?}");
+        };
+        for (run, lines) in &expected.runs {
+            same(&self.runs[run], lines, run);
         }
+        let flat = |pairs: &[(String, String)]| -> Vec<String> {
+            pairs.iter().map(|(path, text)| format!("{path}\n{text}")).collect()
+        };
+        for (run, images) in &expected.images {
+            same(&flat(&self.images[run]), &flat(images), &format!("the projections of {run}"));
+        }
+        same(&flat(&self.files), &flat(&expected.files), "the files");
+        for (branch, commits) in &expected.history {
+            let found = self.history.get(branch).cloned().unwrap_or_default();
+            same(&found, commits, &format!("the branch {branch}"));
+        }
+        assert_eq!(self.history.len(), expected.history.len(), "branches after {crashes:?}");
         assert_eq!(self.played, expected.played, "attempts after {crashes:?}");
         assert_eq!(self.answered, expected.answered, "answers after {crashes:?}");
     }
+}
+
+/// Where two texts part, with a little around it.
+fn differ(found: &str, expected: &str) -> String {
+    let at = found.bytes().zip(expected.bytes()).take_while(|(a, b)| a == b).count();
+    let around = |text: &str| {
+        let from = text.floor_char_boundary(at.saturating_sub(200));
+        let to = text.floor_char_boundary((at + 200).min(text.len()));
+        text[from..to].to_owned()
+    };
+    format!("found:    ...{}\nexpected: ...{}", around(found), around(expected))
 }
 
 /// True after every life: the chains hold, the flows agree with their journals, and no secret was written down.
@@ -79,7 +119,7 @@ fn no_secret(world: &World) {
     for (path, bytes) in world.files.all() {
         assert!(path.starts_with(SCRATCH) || !holds(&bytes), "the secret is in {}", path.display());
     }
-    for entry in std::fs::read_dir(world.dir.path().join(".seriatim")).unwrap() {
+    for entry in std::fs::read_dir(world.dir.path().join(STATE)).unwrap() {
         let path = entry.unwrap().path();
         assert!(
             !path.is_file() || !holds(&std::fs::read(&path).unwrap()),
@@ -142,10 +182,8 @@ pub(crate) fn every_attempt_is_on_record(world: &World) {
     let mut cut_off = 0;
     for info in runs(world, &store) {
         let history = History::read(&store, &info).unwrap();
-        let is_cut_off = |data: &Value| {
-            data["fact"] == "attempt_failed" && data["failure"]["interrupted"] == Value::Bool(true)
-        };
-        cut_off += history.facts.iter().filter(|fact| is_cut_off(&fact.data)).count();
+        let is_attempt = |data: &Value| data["failure"]["interrupted"] == Value::Bool(true);
+        cut_off += history.facts.iter().filter(|fact| is_attempt(&fact.data)).count();
     }
     assert_eq!(
         cut_off,
@@ -154,42 +192,130 @@ pub(crate) fn every_attempt_is_on_record(world: &World) {
     );
 }
 
-/// How the runs ended.
+/// How the world ended.
 pub(crate) fn ends(world: &World) -> Ends {
     let store = world.store();
     let known = Known::of(&store);
-    let mut ends = BTreeMap::new();
+    let (mut ends, mut all) = (BTreeMap::new(), BTreeMap::new());
+    let mut projected = BTreeSet::new();
     for info in runs(world, &store) {
         let history = History::read(&store, &info).unwrap();
-        let steps = history.facts.iter().filter(|fact| fact.data["fact"] == "step_ended");
-        let steps = steps.map(|fact| {
-            let mut data = fact.data.clone();
-            let record = data.as_object_mut().unwrap();
-            let id = record.remove("step_id").unwrap();
-            // An attempt that was cut off is an observation of its own.
-            for by_chance in ["started", "completed", "iteration", "observations"] {
-                record.remove(by_chance);
-            }
-            format!("{id}: {}", without_numbers(&data.to_string()))
-        });
-        let steps: Vec<String> = steps.collect();
+        let (flow, input) = history.flow(&seriatim_flows::registry::STANDARD, &info).unwrap();
+        projected.extend(images_of(flow, &input, &history.facts).into_keys());
+        let ids = ids_of_cut_off(&history.facts);
+        let mut facts = history.facts.clone();
+        facts.retain(|fact| !is_cut_off(&fact.data));
+        facts.iter_mut().for_each(|fact| without(&mut fact.data, &ids));
+        let images = images_of(flow, &input, &facts).into_iter();
+        let images = images.map(|(path, text)| (aside::times(&path), aside::times(&text)));
+        all.insert(info.name.clone(), sorted(images));
         let ended = history.ended.unwrap();
         assert_eq!(ended.findings, vec![], "the plan of this world cannot be carried out");
-        let ended = serde_json::to_string(&ended).unwrap();
-        ends.insert(info.name, (without_numbers(&ended), steps));
+        ends.insert(info.name.clone(), record(&store, &info, &ids));
     }
-    Ends { runs: ends, played: known.played, answered: known.answered }
+    let apart = [STATE, ".git"];
+    let files = world.files.all().into_iter().filter_map(|(path, bytes)| {
+        let path = path.strip_prefix(ROOT).ok()?.to_str()?.to_owned();
+        let is_apart = apart.iter().any(|folder| path.split('/').next() == Some(folder));
+        let text = aside::times(&String::from_utf8_lossy(&bytes));
+        (!is_apart && !projected.contains(&path)).then(|| (aside::times(&path), text))
+    });
+    let history = world.repositories.history().into_iter().map(|(branch, commits)| {
+        let told = commits.into_iter().map(|(message, files)| {
+            let files = files.into_iter().map(|(path, bytes)| {
+                format!("{}\n{}", aside::times(&path), aside::times(&String::from_utf8_lossy(&bytes)))
+            });
+            format!("{}\n{}", aside::times(&message), files.collect::<Vec<_>>().join("\n"))
+        });
+        (aside::times(&branch), told.collect())
+    });
+    Ends {
+        runs: ends,
+        images: all,
+        files: sorted(files),
+        history: history.collect(),
+        played: known.played,
+        answered: known.answered,
+    }
 }
 
-/// Times and ids are digits; so is how often something was tried.
-fn without_numbers(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '0'..='9' if out.ends_with('#') => {}
-            '0'..='9' => out.push('#'),
-            other => out.push(other),
+/// Names made of times are put aside, so that what they name is in the order of its content.
+fn sorted(files: impl Iterator<Item = (String, String)>) -> Vec<(String, String)> {
+    let mut files: Vec<(String, String)> = files.collect();
+    files.sort();
+    files
+}
+
+/// Whether a fact is about an attempt that was cut off.
+fn is_cut_off(data: &Value) -> bool {
+    let told = Failure::interrupted().message;
+    data["failure"]["interrupted"] == Value::Bool(true)
+        || ["text", "value"].iter().any(|key| data[key].as_str().is_some_and(|text| text.contains(&told)))
+}
+
+/// Asking for the time or for ids that are made of it says nothing else than the time.
+fn is_about_time(request: &Value) -> bool {
+    ["now", "ids"].iter().any(|name| request["do"] == *name)
+}
+
+/// Takes what is about attempts that were cut off out of all lists: the ids of observations, and sentences.
+fn without(value: &mut Value, ids: &BTreeSet<String>) {
+    match value {
+        Value::Array(items) => {
+            items.retain(|item| item.as_str().is_none_or(|text| !names(text, ids)));
+            items.iter_mut().for_each(|item| without(item, ids));
         }
+        Value::Object(fields) => fields.values_mut().for_each(|field| without(field, ids)),
+        _ => {}
     }
-    out
+}
+
+fn names(text: &str, ids: &BTreeSet<String>) -> bool {
+    let told = Failure::interrupted().message;
+    text.contains(&told[1..]) || ids.iter().any(|id| text.contains(id))
+}
+
+fn ids_of_cut_off(facts: &[Fact]) -> BTreeSet<String> {
+    let about = facts.iter().filter(|fact| is_cut_off(&fact.data));
+    about.filter_map(|fact| fact.data["id"].as_str().map(str::to_owned)).collect()
+}
+
+/// Everything that the journal has of a run, in the order of the flow, without attempts that were cut off and
+/// without questions for the time.
+fn record(store: &Store, info: &RunInfo, ids: &BTreeSet<String>) -> Vec<String> {
+    let mut entries: Vec<(Vec<(u64, String)>, Kind, String)> = Vec::new();
+    let mut left_out: BTreeSet<Vec<(u64, String)>> = BTreeSet::new();
+    // Which files are there is answered by a list without names.
+    let mut looked: BTreeMap<Vec<(u64, String)>, Vec<bool>> = BTreeMap::new();
+    store
+        .load(info.id, |entry| {
+            let key = aside::order(entry.key);
+            let mut data: Value = serde_json::from_slice(entry.body.unwrap()).unwrap();
+            let is_left_out = match entry.kind {
+                Kind::Outcome => data["Err"]["interrupted"] == Value::Bool(true),
+                Kind::Fact => is_cut_off(&data["fact"]),
+                Kind::Intent => is_about_time(&data),
+                _ => false,
+            };
+            if is_left_out {
+                left_out.insert(key.clone());
+            }
+            if entry.kind == Kind::Intent && data["do"] == "look" {
+                let paths = data["paths"].as_array().into_iter().flatten().filter_map(Value::as_str);
+                looked.insert(key.clone(), paths.map(|path| !names(path, ids)).collect());
+            }
+            if let (Kind::Outcome, Some(kept), Some(found)) =
+                (entry.kind, looked.get(&key), data.as_array_mut())
+            {
+                let mut kept = kept.iter();
+                found.retain(|_| kept.next().is_none_or(|kept| *kept));
+            }
+            without(&mut data, ids);
+            entries.push((key, entry.kind, aside::times(&data.to_string())));
+        })
+        .unwrap();
+    entries.retain(|(key, _, _)| !left_out.contains(key));
+    // The end has no key of its own, and is the last.
+    entries.sort_by_key(|(key, kind, _)| (*kind == Kind::End, key.clone()));
+    entries.into_iter().map(|(_, kind, body)| format!("{kind:?} {body}")).collect()
 }

@@ -25,6 +25,7 @@ use seriatim_engine::sim::Rng;
 use seriatim_engine::sim::SimClock;
 use seriatim_engine::sim::SimFiles;
 use seriatim_engine::sim::SimProcesses;
+use seriatim_engine::sim::SimRepositories;
 use seriatim_engine::sim::SimSchedule;
 use seriatim_engine::sim::survive;
 use seriatim_flows::registry;
@@ -48,6 +49,8 @@ use crate::people::Onlooker;
 use crate::plan::Planned;
 
 pub(crate) const ROOT: &str = "/simulated/workspace";
+/// The folder of runtime state, seen from the workspace.
+pub(crate) const STATE: &str = ".seriatim";
 pub(crate) const SCRATCH: &str = "/simulated/tmp";
 /// Far more lives than any world needs: one that goes on does not end at all.
 const LIVES_MAX: u32 = 150;
@@ -77,6 +80,7 @@ pub(crate) struct World {
     pub(crate) clock: Arc<SimClock>,
     pub(crate) files: Arc<SimFiles>,
     pub(crate) processes: Arc<SimProcesses>,
+    pub(crate) repositories: Arc<SimRepositories>,
     pub(crate) config: Arc<Config>,
     pub(crate) redactor: Redactor,
     pub(crate) plan: Vec<Planned>,
@@ -97,9 +101,10 @@ impl World {
         player.timeout_ms = 2_000;
         let mut config = Config::default();
         config.agents.insert("default".to_owned(), player);
-        for (name, script) in plan.iter().flat_map(|run| run.agents.clone()) {
-            config.agents.insert(name, Agent::new(AgentKind::Scripted { script }));
+        for (name, kind) in plan.iter().flat_map(|run| run.agents.clone()) {
+            config.agents.insert(name, Agent { timeout_ms: 2_000, ..Agent::new(kind) });
         }
+        let repositories = Arc::new(SimRepositories::new(files.clone(), fate.clone(), ROOT, STATE));
         World {
             seed,
             rng: Rng::of(seed, &["world"]),
@@ -108,6 +113,7 @@ impl World {
             clock: Arc::new(SimClock::at(Utc::parse("2026-01-01T00:00:00Z").unwrap())),
             files,
             processes,
+            repositories,
             config: Arc::new(config),
             redactor: Redactor::new(&[], &[]).unwrap(),
             settled: vec![false; plan.len()],
@@ -117,7 +123,7 @@ impl World {
     }
 
     pub(crate) fn store(&self) -> Store {
-        Store::open(&self.dir.path().join(".seriatim"), self.redactor.clone()).unwrap()
+        Store::open(&self.dir.path().join(STATE), self.redactor.clone()).unwrap()
     }
 
     pub(crate) fn hands(&self) -> Hands {
@@ -125,11 +131,12 @@ impl World {
             clock: self.clock.clone(),
             files: self.files.clone(),
             processes: self.processes.clone(),
+            repositories: self.repositories.clone(),
             workspace: Workspace::simulated(ROOT),
             config: self.config.clone(),
             redactor: self.redactor.clone(),
             scratch: SCRATCH.into(),
-            outputs: PathBuf::from(ROOT).join(".seriatim/outputs"),
+            outputs: PathBuf::from(ROOT).join(STATE).join("outputs"),
         }
     }
 
@@ -218,6 +225,7 @@ impl World {
                 self.crashes.push(*crash);
                 if life.power_cut {
                     self.files.cut_power(&mut self.rng);
+                    self.repositories.cut_power(&mut self.rng);
                     // Files that nobody waited for may be gone; whoever looks at a run again brings them back.
                     self.settled.fill(false);
                 } else {

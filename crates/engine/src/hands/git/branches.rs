@@ -1,6 +1,8 @@
 //! Bringing the branch of a further working tree and that of the workspace together.
 
 use crate::hands::git::COMMIT_MS;
+use crate::hands::git::Change;
+use crate::hands::git::ChangeKind;
 use crate::hands::git::Git;
 use crate::hands::git::GitError;
 use crate::hands::git::Invocation;
@@ -25,11 +27,13 @@ impl Git<'_> {
         {
             return Ok(Merged::Nothing);
         }
+        self.clear_interrupted(commit)?;
         let message = format!("--message={message}");
         let arguments = ["merge", "--quiet", "--no-edit", &message, commit];
         let invocation = Invocation { hooks: true, deadline_ms: COMMIT_MS, ..Invocation::read(&arguments) };
         let ended = self.run(&invocation)?;
         if ended.success() {
+            self.files.sync(self.workspace.root())?;
             return Ok(Merged::Done);
         }
         let listed = Invocation::read(&["diff", "--name-only", "--diff-filter=U", "-z", "--relative"]);
@@ -46,12 +50,42 @@ impl Git<'_> {
     /// Moves the branch that is checked out forward to a commit that holds all of it. Changes that nobody committed
     /// stay; where they are in the way, nothing happens.
     pub fn fast_forward(&self, commit: &str) -> Result<(), GitError> {
+        self.clear_interrupted(commit)?;
         let invocation = Invocation {
             hooks: true,
             deadline_ms: COMMIT_MS,
             ..Invocation::read(&["merge", "--quiet", "--ff-only", commit])
         };
-        self.text(invocation).map(|_| ())
+        self.text(invocation)?;
+        // Git does not wait until the files of a working tree are on the disk.
+        Ok(self.files.sync(self.workspace.root())?)
+    }
+
+    /// Puts back what a merge of the same commit left that was cut off: files that are in their new state while the
+    /// branch is not. A file that differs from both states is nobody's but a person's, and stays.
+    fn clear_interrupted(&self, commit: &str) -> Result<(), GitError> {
+        if self.lookup(&["rev-parse", "--verify", "--quiet", "MERGE_HEAD"])?.is_some() {
+            self.text(Invocation::read(&["merge", "--abort"]))?;
+        }
+        let Some(head) = self.head()? else { return Ok(()) };
+        let coming = self.changes_between(Some(&head), commit)?;
+        let dirty = self.changes_since(Some(&head))?;
+        let touched = |change: &&Change| coming.iter().any(|other| other.path == change.path);
+        let dirty: Vec<&Change> = dirty.iter().filter(touched).collect();
+        if dirty.is_empty() {
+            return Ok(());
+        }
+        let still = self.changes_since(Some(commit))?;
+        for change in dirty.into_iter().filter(|change| !still.iter().any(|other| other.path == change.path))
+        {
+            match change.kind {
+                ChangeKind::Added => self.files.remove(&self.workspace.root().join(&change.path))?,
+                _ => {
+                    self.text(Invocation::read(&["checkout", "--quiet", "HEAD", "--", &change.path]))?;
+                }
+            }
+        }
+        Ok(())
     }
 
     /// Of these paths, the ones that git ignores.

@@ -34,7 +34,9 @@ impl Git<'_> {
             None => arguments.push("--detach"),
         }
         arguments.extend(["--", path, base]);
-        self.text(Invocation::read(&arguments)).map(|_| ())
+        self.text(Invocation::read(&arguments))?;
+        // Git does not wait until the files of a working tree are on the disk.
+        Ok(self.files.sync(Path::new(path))?)
     }
 
     /// Removes a working tree with everything in it that is not committed. One that is gone is no error.

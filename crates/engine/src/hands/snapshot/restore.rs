@@ -39,6 +39,23 @@ impl Snapshots<'_> {
         self.restore_noted(plan, now, |_| Ok(()))
     }
 
+    /// The same for a call that may have been cut off before: what was replaced then is in the snapshot that was taken
+    /// at that time, and a second one would hold what is half restored.
+    pub fn restore_again(&self, plan: &Plan, at: Utc) -> Result<Restored, SnapshotError> {
+        let manifest = self.manifest(&plan.id)?;
+        let action = undo_of(&manifest.action);
+        let listing = self.list()?;
+        let known = listing
+            .snapshots
+            .into_iter()
+            .find(|one| one.run == manifest.run && one.action == action && one.created.0 == at.0);
+        let Some(known) = known else { return self.restore(plan, at) };
+        let _lock = self.lock()?;
+        let halted = |source| SnapshotError::Halted { undo: known.id.clone(), source };
+        self.apply(&plan.steps).map_err(halted)?;
+        Ok(Restored { undo: known.id, plan: plan.clone() })
+    }
+
     /// The same, with a note of it that is made before anything is changed; it is given the id of the undo.
     pub fn restore_noted(
         &self,

@@ -1,0 +1,216 @@
+//! The repository as a port: everything that the engine asks of git, with the `git` program behind it or a simulation.
+//!
+//! A change that a call has reported is on the disk for sure: the journal says next that it was made, and nothing
+//! makes it a second time.
+
+use std::path::Path;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use crate::hands::files::Files;
+use crate::hands::git::Change;
+use crate::hands::git::Commit;
+use crate::hands::git::Committed;
+use crate::hands::git::Diff;
+use crate::hands::git::Git;
+use crate::hands::git::GitError;
+use crate::hands::git::Merged;
+use crate::hands::git::Worktree;
+use crate::hands::paths::Workspace;
+use crate::hands::process::Processes;
+
+/// Finds the repository that a folder belongs to.
+pub trait Repositories: Send + Sync {
+    /// Returns the repository as it is seen from a folder. The hooks of its commits are given `variables`.
+    fn seen_from<'r>(&'r self, folder: &Workspace, variables: &[(&str, &str)]) -> Box<dyn Repository + 'r>;
+}
+
+/// A repository, seen from one of its working trees. Paths are relative to that.
+pub trait Repository {
+    /// Whether there is one at all.
+    fn is_repository(&self) -> Result<bool, GitError>;
+    /// Returns the commit that is checked out; nothing before the first one.
+    fn head(&self) -> Result<Option<String>, GitError>;
+    /// Returns the branch that is checked out; nothing when there is only a commit.
+    fn branch(&self) -> Result<Option<String>, GitError>;
+    /// Returns the id of the tree that the files as they are would make, without ignored ones.
+    fn tree(&self) -> Result<String, GitError>;
+    /// Returns the remote that a push goes to.
+    fn remote(&self) -> Result<Option<String>, GitError>;
+
+    /// Lists what differs between a commit or tree and the files as they are.
+    fn changes_since(&self, base: Option<&str>) -> Result<Vec<Change>, GitError>;
+    /// Lists what differs between two commits or trees.
+    fn changes_between(&self, base: Option<&str>, tree: &str) -> Result<Vec<Change>, GitError>;
+    /// Returns the unified diff between a commit or tree and the files as they are; no path means all of them.
+    fn diff_since(&self, base: Option<&str>, paths: &[String], limit_bytes: usize) -> Result<Diff, GitError>;
+    /// Returns a file as a commit or tree has it; nothing where it has no such text.
+    fn text_at(&self, revision: &str, path: &str) -> Option<String>;
+    /// Returns those of the paths that git ignores.
+    fn ignored(&self, paths: &[String]) -> Result<Vec<String>, GitError>;
+    /// Finds a commit of the branch by a line at the end of its message.
+    fn commit_with_trailer(&self, key: &str, value: &str) -> Result<Option<String>, GitError>;
+
+    /// Commits the present state of some paths and of no others.
+    fn commit(&self, commit: &Commit) -> Result<Committed, GitError>;
+    /// Makes a commit that changes no file.
+    fn commit_nothing(&self, commit: &Commit) -> Result<String, GitError>;
+    /// Commits on a branch of its own and merges that into the present one.
+    fn commit_and_merge(&self, commit: &Commit, branch: &str) -> Result<Committed, GitError>;
+    /// Goes on with such a merge that was cut off, and returns what it came to; nothing where its commit, which
+    /// carries the trailer, was not made.
+    fn resume_merge(
+        &self,
+        commit: &Commit,
+        branch: &str,
+        trailer: (&str, &str),
+    ) -> Result<Option<String>, GitError>;
+    /// Merges a commit into the branch that is checked out. With conflicts nothing happens.
+    fn merge(&self, commit: &str, message: &str) -> Result<Merged, GitError>;
+    /// Moves the branch that is checked out forward to a commit that holds all of it.
+    fn fast_forward(&self, commit: &str) -> Result<(), GitError>;
+    /// Sends the present commit to the branch of the same name.
+    fn push(&self, remote: &str) -> Result<(), GitError>;
+
+    /// Lists all working trees. One that is locked was not made to its end, or belongs to a person.
+    fn worktrees(&self) -> Result<Vec<Worktree>, GitError>;
+    /// Makes a working tree on a new branch, or on none.
+    fn add_worktree(&self, path: &Path, branch: Option<&str>, base: &str) -> Result<(), GitError>;
+    /// Removes a working tree with everything in it. One that is gone is no error.
+    fn remove_worktree(&self, path: &Path) -> Result<(), GitError>;
+    /// Forgets working trees whose folders are gone.
+    fn prune_worktrees(&self) -> Result<(), GitError>;
+    /// Deletes a branch, if there is one of that name.
+    fn delete_branch(&self, branch: &str) -> Result<(), GitError>;
+    /// Makes a name free for a new branch; work that is nowhere else is kept under another name.
+    fn put_aside(&self, branch: &str) -> Result<(), GitError>;
+}
+
+/// Repositories by the `git` program.
+#[derive(Clone)]
+pub struct GitRepositories {
+    processes: Arc<dyn Processes>,
+    files: Arc<dyn Files>,
+    /// Where our own index and objects lie: relative to the working tree, or absolute.
+    private: PathBuf,
+}
+
+impl GitRepositories {
+    pub fn new(
+        processes: Arc<dyn Processes>,
+        files: Arc<dyn Files>,
+        private: impl Into<PathBuf>,
+    ) -> GitRepositories {
+        GitRepositories { processes, files, private: private.into() }
+    }
+}
+
+impl Repositories for GitRepositories {
+    fn seen_from<'r>(&'r self, folder: &Workspace, variables: &[(&str, &str)]) -> Box<dyn Repository + 'r> {
+        let git = Git::new(self.processes.as_ref(), self.files.as_ref(), folder.clone(), &self.private);
+        Box::new(variables.iter().fold(git, |git, (name, value)| git.with_variable(name, value)))
+    }
+}
+
+impl Repository for Git<'_> {
+    fn is_repository(&self) -> Result<bool, GitError> {
+        self.is_repository()
+    }
+
+    fn head(&self) -> Result<Option<String>, GitError> {
+        self.head()
+    }
+
+    fn branch(&self) -> Result<Option<String>, GitError> {
+        self.branch()
+    }
+
+    fn tree(&self) -> Result<String, GitError> {
+        self.tree()
+    }
+
+    fn remote(&self) -> Result<Option<String>, GitError> {
+        self.remote()
+    }
+
+    fn changes_since(&self, base: Option<&str>) -> Result<Vec<Change>, GitError> {
+        self.changes_since(base)
+    }
+
+    fn changes_between(&self, base: Option<&str>, tree: &str) -> Result<Vec<Change>, GitError> {
+        self.changes_between(base, tree)
+    }
+
+    fn diff_since(&self, base: Option<&str>, paths: &[String], limit_bytes: usize) -> Result<Diff, GitError> {
+        self.diff_since(base, paths, limit_bytes)
+    }
+
+    fn text_at(&self, revision: &str, path: &str) -> Option<String> {
+        self.text_at(revision, path)
+    }
+
+    fn ignored(&self, paths: &[String]) -> Result<Vec<String>, GitError> {
+        self.ignored(paths)
+    }
+
+    fn commit_with_trailer(&self, key: &str, value: &str) -> Result<Option<String>, GitError> {
+        self.commit_with_trailer(key, value)
+    }
+
+    fn commit(&self, commit: &Commit) -> Result<Committed, GitError> {
+        self.commit(commit)
+    }
+
+    fn commit_nothing(&self, commit: &Commit) -> Result<String, GitError> {
+        self.commit_nothing(commit)
+    }
+
+    fn commit_and_merge(&self, commit: &Commit, branch: &str) -> Result<Committed, GitError> {
+        self.commit_and_merge(commit, branch)
+    }
+
+    fn resume_merge(
+        &self,
+        commit: &Commit,
+        branch: &str,
+        trailer: (&str, &str),
+    ) -> Result<Option<String>, GitError> {
+        self.resume_merge(commit, branch, trailer)
+    }
+
+    fn merge(&self, commit: &str, message: &str) -> Result<Merged, GitError> {
+        self.merge(commit, message)
+    }
+
+    fn fast_forward(&self, commit: &str) -> Result<(), GitError> {
+        self.fast_forward(commit)
+    }
+
+    fn push(&self, remote: &str) -> Result<(), GitError> {
+        self.push(remote)
+    }
+
+    fn worktrees(&self) -> Result<Vec<Worktree>, GitError> {
+        self.worktrees()
+    }
+
+    fn add_worktree(&self, path: &Path, branch: Option<&str>, base: &str) -> Result<(), GitError> {
+        self.add_worktree(path, branch, base)
+    }
+
+    fn remove_worktree(&self, path: &Path) -> Result<(), GitError> {
+        self.remove_worktree(path)
+    }
+
+    fn prune_worktrees(&self) -> Result<(), GitError> {
+        self.prune_worktrees()
+    }
+
+    fn delete_branch(&self, branch: &str) -> Result<(), GitError> {
+        self.delete_branch(branch)
+    }
+
+    fn put_aside(&self, branch: &str) -> Result<(), GitError> {
+        self.put_aside(branch)
+    }
+}

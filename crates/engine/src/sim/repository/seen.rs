@@ -1,0 +1,433 @@
+//! The simulated repository as it is seen from one of its working trees.
+
+use std::path::Path;
+use std::path::PathBuf;
+
+use super::Checkout;
+use super::LOOK_BACK;
+use super::REFUSED;
+use super::REMOTE;
+use super::SimRepositories;
+use super::contains;
+use super::failed;
+use super::is_ignored;
+use crate::hands::files::Files as _;
+use crate::hands::git::Change;
+use crate::hands::git::Commit;
+use crate::hands::git::Committed;
+use crate::hands::git::Diff;
+use crate::hands::git::GitError;
+use crate::hands::git::Merged;
+use crate::hands::git::Worktree;
+use crate::hands::repository::Repository;
+use crate::sim::lock;
+use crate::sim::objects;
+use crate::sim::objects::Listing;
+use crate::sim::objects::SimCommit;
+
+/// The repository from one working tree.
+pub(super) struct Seen<'r> {
+    pub(super) all: &'r SimRepositories,
+    pub(super) root: PathBuf,
+}
+
+impl Seen<'_> {
+    fn checkout(&self) -> Result<Checkout, GitError> {
+        let found = lock(&self.all.held).now.trees.get(&self.root).cloned();
+        found.ok_or_else(|| GitError::NotARepository { path: self.root.clone() })
+    }
+
+    fn tip(&self) -> Result<String, GitError> {
+        let branch = self.checkout()?.branch;
+        let found = lock(&self.all.held).now.branches.get(&branch).cloned();
+        found.ok_or(GitError::UnknownRevision { name: branch })
+    }
+
+    /// The id that a name means.
+    fn id(&self, name: &str) -> Result<String, GitError> {
+        let unknown = || GitError::UnknownRevision { name: name.to_owned() };
+        if let Some(child) = name.strip_suffix('^') {
+            let child = self.id(child)?;
+            let held = lock(&self.all.held);
+            let parent = held.objects.commit(&child).and_then(|commit| commit.parents.first().cloned());
+            return parent.ok_or_else(unknown);
+        }
+        if name == "HEAD" {
+            return self.tip();
+        }
+        let held = lock(&self.all.held);
+        let id = held.now.branches.get(name).cloned().unwrap_or_else(|| name.to_owned());
+        held.objects.files(&id).map(|_| id).ok_or_else(unknown)
+    }
+
+    fn files_of(&self, name: Option<&str>) -> Result<Listing, GitError> {
+        let Some(name) = name else { return Ok(Listing::new()) };
+        let id = self.id(name)?;
+        lock(&self.all.held).objects.files(&id).ok_or(GitError::UnknownRevision { name: id })
+    }
+
+    fn put(&self, tree: Listing, parents: Vec<String>, message: String) -> String {
+        let mut held = lock(&self.all.held);
+        let tree = held.objects.add_tree(tree);
+        held.objects.add_commit(SimCommit { parents, message, tree })
+    }
+
+    fn message(commit: &Commit) -> String {
+        let trailers: Vec<String> = commit.trailers.iter().map(|(k, v)| format!("{k}: {v}")).collect();
+        if trailers.is_empty() {
+            return commit.message.clone();
+        }
+        format!("{}\n\n{}", commit.message, trailers.join("\n"))
+    }
+
+    /// The files that a commit would hold, and which of them differ.
+    fn staged(&self, commit: &Commit) -> Result<(Listing, Vec<String>), GitError> {
+        let (mut tree, here) = (self.files_of(Some("HEAD"))?, self.all.listing(&self.root));
+        let is_asked = |path: &String| commit.paths.iter().any(|asked| contains(asked, path));
+        let mut paths = Vec::new();
+        for path in objects::paths_of(&tree, &here).into_iter().filter(is_asked) {
+            if tree.get(&path) == here.get(&path) {
+                continue;
+            }
+            match here.get(&path) {
+                Some(blob) => tree.insert(path.clone(), blob.clone()),
+                None => tree.remove(&path),
+            };
+            paths.push(path);
+        }
+        if paths.is_empty() {
+            return Err(GitError::NothingToCommit);
+        }
+        let is_refused = |path: &String| {
+            tree.get(path).is_some_and(|b| String::from_utf8_lossy(&b.bytes).contains(REFUSED))
+        };
+        if let Some(path) = paths.iter().find(|path| is_refused(path)) {
+            return Err(GitError::Hook { output: format!("{path}: {REFUSED}") });
+        }
+        Ok((tree, paths))
+    }
+
+    fn find_trailer(&self, tip: &str, (key, value): (&str, &str)) -> Option<String> {
+        let wanted = format!("{key}: {value}");
+        let held = lock(&self.all.held);
+        let carries = |id: &String| {
+            held.objects.commit(id).is_some_and(|c| c.message.lines().any(|line| line.trim() == wanted))
+        };
+        held.objects.history(tip).into_iter().take(LOOK_BACK).find(carries)
+    }
+
+    fn switch(&self, branch: &str) {
+        self.all.change(|now| {
+            if let Some(checkout) = now.trees.get_mut(&self.root) {
+                checkout.branch = branch.to_owned();
+            }
+        });
+    }
+
+    /// A merge that came to nothing: everything is as it was.
+    fn take_back(&self, branch: &str, base: &str) -> Result<(), GitError> {
+        self.switch(base);
+        self.delete_branch(branch)?;
+        self.all.change(|now| {
+            now.merging.remove(branch);
+        });
+        Ok(())
+    }
+
+    fn finish_merge(&self, made: &str, message: &str, branch: &str) -> Result<String, GitError> {
+        let noted = lock(&self.all.held).now.merging.get(branch).cloned();
+        let base = match noted {
+            Some(base) => base,
+            None => self.checkout()?.branch,
+        };
+        self.switch(&base);
+        let head = self.tip()?;
+        let merged = {
+            let held = lock(&self.all.held);
+            let is_merge = |id: &String| {
+                held.objects.commit(id).is_some_and(|c| c.parents.iter().skip(1).any(|parent| parent == made))
+            };
+            let above = held.objects.history(&head);
+            above
+                .iter()
+                .any(|id| id == made)
+                .then(|| above.iter().find(|id| is_merge(id)).cloned().unwrap_or_else(|| made.to_owned()))
+        };
+        let id = match merged {
+            Some(id) => id,
+            None => {
+                let tree = self.files_of(Some(made))?;
+                let id = self.put(tree, vec![head, made.to_owned()], message.to_owned());
+                self.advance(&base, &id);
+                id
+            }
+        };
+        self.all.change(|now| {
+            now.merging.remove(branch);
+        });
+        Ok(id)
+    }
+
+    fn advance(&self, branch: &str, id: &str) {
+        self.all.change(|now| {
+            now.branches.insert(branch.to_owned(), id.to_owned());
+        });
+    }
+}
+
+impl Repository for Seen<'_> {
+    fn is_repository(&self) -> Result<bool, GitError> {
+        Ok(self.checkout().is_ok())
+    }
+
+    fn head(&self) -> Result<Option<String>, GitError> {
+        self.tip().map(Some)
+    }
+
+    fn branch(&self) -> Result<Option<String>, GitError> {
+        self.checkout().map(|checkout| Some(checkout.branch))
+    }
+
+    fn tree(&self) -> Result<String, GitError> {
+        self.checkout()?;
+        let here = self.all.listing(&self.root);
+        Ok(lock(&self.all.held).objects.add_tree(here))
+    }
+
+    fn remote(&self) -> Result<Option<String>, GitError> {
+        Ok(Some(REMOTE.to_owned()))
+    }
+
+    fn changes_since(&self, base: Option<&str>) -> Result<Vec<Change>, GitError> {
+        let tree = self.tree()?;
+        self.changes_between(base, &tree)
+    }
+
+    fn changes_between(&self, base: Option<&str>, tree: &str) -> Result<Vec<Change>, GitError> {
+        Ok(objects::changes(&self.files_of(base)?, &self.files_of(Some(tree))?))
+    }
+
+    fn diff_since(&self, base: Option<&str>, paths: &[String], limit_bytes: usize) -> Result<Diff, GitError> {
+        let (from, to) = (self.files_of(base)?, self.all.listing(&self.root));
+        let is_wanted = |path: &str| paths.is_empty() || paths.iter().any(|asked| contains(asked, path));
+        let mut text = objects::patch(&from, &to, is_wanted);
+        let cut = text.len() > limit_bytes;
+        if cut {
+            let end = text[..text.floor_char_boundary(limit_bytes)].rfind('\n').map_or(0, |at| at + 1);
+            text.truncate(end);
+        }
+        Ok(Diff { text, cut })
+    }
+
+    fn text_at(&self, revision: &str, path: &str) -> Option<String> {
+        let files = self.files_of(Some(revision)).ok()?;
+        String::from_utf8(files.get(path)?.bytes.clone()).ok()
+    }
+
+    fn ignored(&self, paths: &[String]) -> Result<Vec<String>, GitError> {
+        let files = self.all.files.below(&self.root);
+        let rules = files.get(".gitignore").map(|b| String::from_utf8_lossy(&b.bytes).into_owned());
+        let rules = rules.unwrap_or_default();
+        Ok(paths.iter().filter(|path| is_ignored(&rules, path)).cloned().collect())
+    }
+
+    fn commit_with_trailer(&self, key: &str, value: &str) -> Result<Option<String>, GitError> {
+        Ok(self.find_trailer(&self.tip()?, (key, value)))
+    }
+
+    fn commit(&self, commit: &Commit) -> Result<Committed, GitError> {
+        let (tree, paths) = self.staged(commit)?;
+        let id = self.put(tree, vec![self.tip()?], Self::message(commit));
+        self.advance(&self.checkout()?.branch, &id);
+        Ok(Committed { id, paths })
+    }
+
+    fn commit_nothing(&self, commit: &Commit) -> Result<String, GitError> {
+        let id = self.put(self.files_of(Some("HEAD"))?, vec![self.tip()?], Self::message(commit));
+        self.advance(&self.checkout()?.branch, &id);
+        Ok(id)
+    }
+
+    /// As the real one: HEAD goes to the new branch and back, and no file is touched.
+    fn commit_and_merge(&self, commit: &Commit, branch: &str) -> Result<Committed, GitError> {
+        let (base, tip) = (self.checkout()?.branch, self.tip()?);
+        let there = lock(&self.all.held).now.branches.get(branch).cloned();
+        if there.is_some_and(|there| there != tip) {
+            return Err(failed("branch", format!("a branch named '{branch}' already exists")));
+        }
+        self.all.change(|now| {
+            now.merging.insert(branch.to_owned(), base.clone());
+        });
+        self.advance(branch, &tip);
+        self.switch(branch);
+        match self.commit(commit) {
+            Ok(committed) => {
+                let id = self.finish_merge(&committed.id, &commit.message, branch)?;
+                Ok(Committed { id, ..committed })
+            }
+            Err(error) => {
+                self.take_back(branch, &base)?;
+                Err(error)
+            }
+        }
+    }
+
+    fn resume_merge(
+        &self,
+        commit: &Commit,
+        branch: &str,
+        trailer: (&str, &str),
+    ) -> Result<Option<String>, GitError> {
+        let there = lock(&self.all.held).now.branches.get(branch).cloned();
+        let made = match self.commit_with_trailer(trailer.0, trailer.1)? {
+            Some(made) => Some(made),
+            None => there.and_then(|tip| self.find_trailer(&tip, trailer)),
+        };
+        if let Some(made) = made {
+            return self.finish_merge(&made, &commit.message, branch).map(Some);
+        }
+        let base = lock(&self.all.held).now.merging.get(branch).cloned();
+        if let Some(base) = base {
+            self.take_back(branch, &base)?;
+        }
+        Ok(None)
+    }
+
+    fn merge(&self, commit: &str, message: &str) -> Result<Merged, GitError> {
+        let (tip, theirs) = (self.tip()?, self.id(commit)?);
+        let (merged, id) = {
+            let mut held = lock(&self.all.held);
+            if held.objects.is_ancestor(&theirs, &tip) {
+                return Ok(Merged::Nothing);
+            }
+            let merged = match held.objects.merge(&tip, &theirs) {
+                Ok(merged) => merged,
+                Err(conflicts) => return Ok(Merged::Conflicts(conflicts)),
+            };
+            let id = if held.objects.is_ancestor(&tip, &theirs) {
+                theirs
+            } else {
+                let tree = held.objects.add_tree(merged.clone());
+                let parents = vec![tip.clone(), theirs];
+                held.objects.add_commit(SimCommit { parents, message: message.to_owned(), tree })
+            };
+            (merged, id)
+        };
+        self.all.check_out(&self.root, &self.files_of(Some(&tip))?, &merged)?;
+        self.advance(&self.checkout()?.branch, &id);
+        Ok(Merged::Done)
+    }
+
+    fn fast_forward(&self, commit: &str) -> Result<(), GitError> {
+        let (tip, to) = (self.tip()?, self.id(commit)?);
+        let (forward, already) = {
+            let held = lock(&self.all.held);
+            (held.objects.is_ancestor(&tip, &to), held.objects.is_ancestor(&to, &tip))
+        };
+        if already {
+            return Ok(());
+        }
+        if !forward {
+            return Err(failed("merge", "not possible to fast-forward"));
+        }
+        self.all.check_out(&self.root, &self.files_of(Some(&tip))?, &self.files_of(Some(&to))?)?;
+        self.advance(&self.checkout()?.branch, &to);
+        Ok(())
+    }
+
+    fn push(&self, _remote: &str) -> Result<(), GitError> {
+        let (branch, tip) = (self.checkout()?.branch, self.tip()?);
+        self.all.change(|now| {
+            now.remote.insert(branch, tip);
+        });
+        Ok(())
+    }
+
+    fn worktrees(&self) -> Result<Vec<Worktree>, GitError> {
+        let held = lock(&self.all.held);
+        let one = |(path, checkout): (&PathBuf, &Checkout)| Worktree {
+            path: path.clone(),
+            head: held.now.branches.get(&checkout.branch).cloned(),
+            branch: Some(checkout.branch.clone()),
+            locked: checkout.locked,
+            prunable: !self.all.files.is_folder(path),
+        };
+        Ok(held.now.trees.iter().map(one).collect())
+    }
+
+    fn add_worktree(&self, path: &Path, branch: Option<&str>, base: &str) -> Result<(), GitError> {
+        let (branch, tip) = (branch.unwrap_or("detached").to_owned(), self.id(base)?);
+        if lock(&self.all.held).now.branches.contains_key(&branch) {
+            return Err(failed("worktree", format!("a branch named '{branch}' already exists")));
+        }
+        if !self.all.files.below(path).is_empty() {
+            return Err(failed("worktree", format!("'{}' already exists", path.display())));
+        }
+        let locked = |locked: bool| {
+            let checkout = Checkout { branch: branch.clone(), locked };
+            self.all.change(|now| {
+                now.branches.insert(branch.clone(), tip.clone());
+                now.trees.insert(path.to_owned(), checkout);
+            });
+        };
+        locked(true);
+        let files = self.files_of(Some(&tip))?;
+        self.all.check_out(path, &Listing::new(), &files)?;
+        locked(false);
+        Ok(())
+    }
+
+    fn remove_worktree(&self, path: &Path) -> Result<(), GitError> {
+        if !lock(&self.all.held).now.trees.contains_key(path) {
+            return Ok(());
+        }
+        for name in self.all.files.below(path).keys() {
+            self.all.fate.pass("before a file of a working tree is removed");
+            self.all.files.set(&path.join(name), None);
+        }
+        self.all.files.remove_folders(path);
+        let _ = self.all.files.sync(path);
+        self.all.change(|now| {
+            now.trees.remove(path);
+        });
+        Ok(())
+    }
+
+    fn prune_worktrees(&self) -> Result<(), GitError> {
+        let gone: Vec<PathBuf> =
+            self.worktrees()?.into_iter().filter(|t| t.prunable && !t.locked).map(|t| t.path).collect();
+        for path in gone {
+            self.all.change(|now| {
+                now.trees.remove(&path);
+            });
+        }
+        Ok(())
+    }
+
+    fn delete_branch(&self, branch: &str) -> Result<(), GitError> {
+        if lock(&self.all.held).now.branches.contains_key(branch) {
+            self.all.change(|now| {
+                now.branches.remove(branch);
+            });
+        }
+        Ok(())
+    }
+
+    fn put_aside(&self, branch: &str) -> Result<(), GitError> {
+        let Some(tip) = lock(&self.all.held).now.branches.get(branch).cloned() else { return Ok(()) };
+        let is_merged = {
+            let head = self.tip()?;
+            lock(&self.all.held).objects.is_ancestor(&tip, &head)
+        };
+        if is_merged {
+            return self.delete_branch(branch);
+        }
+        let kept = format!("{branch}-{}", tip.get(..8).unwrap_or(&tip));
+        self.all.change(|now| {
+            if let Some(tip) = now.branches.remove(branch) {
+                now.branches.insert(kept, tip);
+            }
+        });
+        Ok(())
+    }
+}
