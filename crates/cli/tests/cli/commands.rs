@@ -55,7 +55,7 @@ fn help_lists_the_commands() {
       cycle        Companions of the loop of Human, Planner, Actor and Judge
       roadmap      Files of a roadmap: create its state, show how far it is, bring an older one forward,
                    undo checkpoints
-      metrics      Show how the cycles went: five figures with their goals, and what gave alarm
+      metrics      Show figures over all runs: of cycles five with their goals, and the alerts
       prompt       Render a prompt from a template, or check any prompt before it is sent
       decide       Record a decision: prints its id, and nothing else
       observe      Record an observation: prints its id, and nothing else

@@ -89,6 +89,8 @@ mod guard_summary;
 #[cfg(test)]
 mod kept_output;
 #[cfg(test)]
+mod log_command;
+#[cfg(test)]
 #[path = "../shared/phases.rs"]
 mod phases;
 #[cfg(test)]
