@@ -111,6 +111,18 @@ pub(crate) fn check_file(path: &Path) -> Result<(), Error> {
     Ok(())
 }
 
+/// Tightens the folders and files directly in `dir` that other programs and earlier versions left to the umask. The
+/// folder itself is closed already, so that nothing depends on it.
+pub(crate) fn tighten_below(dir: &Path) {
+    for entry in fs::read_dir(dir).into_iter().flatten().flatten() {
+        let Ok(found) = entry.metadata() else { continue };
+        let mode = if found.is_dir() { FOLDER_MODE } else { FILE_MODE };
+        if found.mode() & OTHERS != 0 && (found.is_dir() || found.is_file()) {
+            let _ = fs::set_permissions(entry.path(), Permissions::from_mode(mode));
+        }
+    }
+}
+
 /// Like [`check_file`], for those who change nothing.
 pub(crate) fn check_file_to_read(path: &Path) -> Result<(), Error> {
     match fs::symlink_metadata(path) {

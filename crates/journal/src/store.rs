@@ -83,6 +83,9 @@ impl Store {
     fn open_to_write(dir: &Path, redactor: Redactor, mode: Mode) -> Result<Store, Error> {
         let path = database_path(dir);
         enter_to_write(dir, &path)?;
+        if mode == Mode::Writer {
+            private::tighten_below(dir);
+        }
         let lock = WriterLock::open(dir)?;
         let conn = match connect_current(&path, mode) {
             Some(conn) => conn,

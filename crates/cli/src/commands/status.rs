@@ -113,22 +113,8 @@ pub(crate) fn run(context: &Context, command: &Status) -> Result<Exit> {
         return Ok(Exit::Good);
     }
     let shown = if command.all { listing.runs.len() } else { SHOWN };
-    let now = now();
-    let lines: Vec<Vec<String>> = listing
-        .runs
-        .iter()
-        .take(shown)
-        .map(|r| {
-            let age = span_in_words(now.since_ms(r.updated) / 1000 * 1000);
-            vec![r.name.clone(), state(r), age, cut(&r.title, 50), cut(&r.waiting_for, 40)]
-                .into_iter()
-                .chain((!folders.is_empty()).then(|| folders.get(&r.name).cloned().unwrap_or_default()))
-                .collect()
-        })
-        .collect();
-    let mut heads = vec!["run", "status", "since", "what", "waits for"];
-    heads.extend((!folders.is_empty()).then_some("workspace"));
-    ui.say(table(&heads, &lines));
+    let newest = &listing.runs[..shown.min(listing.runs.len())];
+    ui.say(lines(newest, &folders));
     if listing.runs.len() > shown {
         ui.say(format!("... and {} more (--all)", listing.runs.len() - shown));
     }
@@ -138,6 +124,20 @@ pub(crate) fn run(context: &Context, command: &Status) -> Result<Exit> {
         }
     }
     Ok(Exit::Good)
+}
+
+/// The runs as a table, with the folder of each where one belongs elsewhere.
+fn lines(runs: &[RunInfo], folders: &BTreeMap<String, String>) -> String {
+    let now = now();
+    let line = |r: &RunInfo| {
+        let age = span_in_words(now.since_ms(r.updated) / 1000 * 1000);
+        let mut line = vec![r.name.clone(), state(r), age, cut(&r.title, 50), cut(&r.waiting_for, 40)];
+        line.extend((!folders.is_empty()).then(|| folders.get(&r.name).cloned().unwrap_or_default()));
+        line
+    };
+    let mut heads = vec!["run", "status", "since", "what", "waits for"];
+    heads.extend((!folders.is_empty()).then_some("workspace"));
+    table(&heads, &runs.iter().map(line).collect::<Vec<_>>())
 }
 
 /// Returns the matters that a person should hear of in runs that are not over, by run.

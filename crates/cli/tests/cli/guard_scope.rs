@@ -235,6 +235,7 @@ fn without_patterns_the_scope_is_a_warning_and_the_guard_is_still_protected() {
 fn a_project_without_git_has_no_scope_to_compare_and_is_guarded_all_the_same() {
     let guarded = Guarded::new();
     fs::remove_dir_all(guarded.env.path(".git")).unwrap();
+    guarded.env.store_file("guard.json", "{}\n");
     let guarded = guarded.at_work();
     holds(&guarded.sub_stop(AGENT).blocked(), &["Phase RED NOT_EXECUTED"]);
     guarded.all_done();

@@ -107,7 +107,7 @@ impl Stage {
     /// The same without the record of the guard, which stays.
     pub(crate) fn tree_without_record(&self) -> Tree {
         let mut tree = self.tree();
-        tree.retain(|path, _| !path.starts_with(".git/seriatim/"));
+        tree.retain(|path, _| !path.starts_with(".seriatim/"));
         tree
     }
 

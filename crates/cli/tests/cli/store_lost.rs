@@ -75,7 +75,7 @@ fn an_older_record_that_is_put_in_its_place_stops_the_run_loudly() {
     // Put back as it was, the run goes on.
     fs::remove_dir_all(&store).unwrap();
     fs::rename(&aside, &store).unwrap();
-    env.file("agent.sh", env.read("agent.sh").replace("read word <hold", "true"));
+    env.file("agent.sh", env.read("agent.sh").replace("echo $$ >began; read word <hold", "true"));
     env.run(&["resume", &env.newest(), "--no-input"]).exits(0);
     env.run(&["verify"]).exits(0);
 }
