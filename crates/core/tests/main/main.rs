@@ -5,3 +5,4 @@ mod documents;
 mod edits;
 mod instances;
 mod process_rules;
+mod step_machine;
