@@ -1,8 +1,12 @@
 //! Projects with a roadmap: where their files are, and what a run of their steps is started with.
 
+use seriatim_engine::guard::Project;
+use seriatim_engine::guard::rules::Rules;
+use seriatim_engine::hands::disk::Disk;
 use std::collections::BTreeMap;
 use std::collections::BTreeSet;
 use std::path::Path;
+use std::sync::Arc;
 
 use seriatim_core::config::Config;
 use seriatim_core::config::DEFAULT_AGENT;
@@ -15,8 +19,10 @@ use seriatim_core::roadmap::command::Registry;
 use seriatim_core::roadmap::command::roadmap_paths;
 use seriatim_core::roadmap::command::state_paths;
 use seriatim_core::roadmap::phases::Schema;
+use seriatim_engine::guard::templates;
 use seriatim_flows::roadmap::Call;
 use seriatim_flows::roadmap::Gate;
+use seriatim_flows::roadmap::PinnedFile;
 use seriatim_flows::roadmap::Start;
 use seriatim_journal::Filter;
 use seriatim_journal::RunInfo;
@@ -166,8 +172,8 @@ pub(crate) fn find(root: &Path, project: &str) -> std::result::Result<Place, Mes
 
 /// The phases that a project brings itself; a list that cannot be read is an error of the configuration.
 pub(crate) fn own_phases(workspace: &Workspace) -> Result<Vec<Schema>> {
-    let project = seriatim_engine::guard::Project { root: workspace.root.clone() };
-    let rules = seriatim_engine::guard::rules::Rules::read(&project);
+    let project = Project::new(&workspace.root, Arc::new(Disk));
+    let rules = Rules::of(&project, workspace.config.clone());
     Ok(rules.map_err(|error| CommandError::usage(error.to_string()))?.own().to_vec())
 }
 
@@ -226,10 +232,17 @@ pub(crate) fn start(workspace: &Workspace, project: &str, place: Place) -> Start
         push: config.roadmap.push,
         entry_point: config.roadmap.entry_point.clone(),
         mutation: config.roadmap.mutation.clone(),
-        phases: config.guard.phases.clone(),
+        phases: config.guard.phases.as_deref().map(|path| pin(workspace, path)),
         finalize: config.roadmap.finalize,
         ..Start::default()
     }
+}
+
+/// Pins a file that the configuration names. One that cannot be read is pinned empty, and the run tells what is wrong.
+fn pin(workspace: &Workspace, path: &str) -> PinnedFile {
+    let file = templates::inside(&Disk, &workspace.root, path);
+    let text = file.and_then(|file| templates::read_text(&Disk, &file)).unwrap_or_default();
+    PinnedFile { path: path.to_owned(), text }
 }
 
 /// Work of this dialect is measured and committed by git.

@@ -4,7 +4,6 @@ use seriatim_core::failure::Class;
 use seriatim_core::failure::Failure;
 use seriatim_flows::request::Comparison;
 
-use crate::guard::Project;
 use crate::hands::pattern::Pattern;
 use crate::hands::snapshot::DEFAULT_EXCLUDES;
 use crate::hands::snapshot::Retention;
@@ -13,7 +12,6 @@ use crate::hands::snapshot::Snapshots;
 use crate::hands::snapshot::Take;
 use crate::job::Job;
 use crate::labelled::Labelled;
-use crate::labelled::Needed;
 use crate::perform::Hands;
 use crate::perform::file_failure;
 
@@ -46,9 +44,7 @@ pub(crate) fn take(hands: &Hands, job: &Job, scope: &[String], label: &str) -> R
     let labelled = labelled(hands);
     let id = take_in(labelled.all(), job, scope, label.to_owned())?;
     // What is too many or too old goes (OC-68, OC-69). The snapshot is there, whatever comes of that.
-    let state = Project { root: hands.workspace.root().to_owned() }.state_dir();
-    let needed = Needed::look(&state, hands.redactor.clone());
-    let _ = labelled.prune(&Retention::default(), &needed, hands.clock.now());
+    let _ = labelled.prune(&Retention::default(), &job.told.needed, hands.clock.now());
     Ok(id)
 }
 

@@ -14,6 +14,7 @@ pub mod job;
 pub mod labelled;
 pub mod listen;
 pub mod perform;
+pub mod ports;
 mod records;
 mod repository;
 pub mod rollback;

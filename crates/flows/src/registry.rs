@@ -8,9 +8,12 @@ use std::pin::Pin;
 use serde::Deserialize;
 use serde::Serialize;
 use serde_json::Value;
+use seriatim_core::failure::Class;
+use seriatim_core::failure::Failure;
 use seriatim_core::finding::Finding;
 use seriatim_core::projection::NoFiles;
 use seriatim_core::projection::Projector;
+use seriatim_core::time::Utc;
 
 use crate::Cx;
 use crate::action;
@@ -63,10 +66,48 @@ pub struct Flow {
     pub cancelled: fn(Cx, Value) -> Body,
     /// Its files.
     pub projector: fn(&Value) -> Box<dyn Projector>,
+    /// Makes the new text of a state file from a [`crate::request::Post`]. Pure: the engine reads and writes.
+    pub apply: fn(&Posting<'_>) -> Result<Applied, Failure>,
+}
+
+/// A post, with what the engine found.
+#[derive(Clone, Copy, Debug)]
+pub struct Posting<'p> {
+    /// The input that the run was started with: what the configuration said is pinned there.
+    pub input: &'p Value,
+    /// The state file, relative to the workspace.
+    pub path: &'p str,
+    /// Its text; absent where neither the file nor the book has one.
+    pub text: Option<&'p str>,
+    pub change: &'p Value,
+    pub at: Utc,
+}
+
+/// A state file as a post leaves it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Applied {
+    pub text: String,
+    /// Another writer had changed the same part of the file since.
+    pub foreign: bool,
+    pub audit: Vec<AuditLine>,
+}
+
+/// One line of an audit trail.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AuditLine {
+    /// The audit file, relative to the workspace.
+    pub file: String,
+    /// Without its line break.
+    pub line: String,
 }
 
 fn no_files(_input: &Value) -> Box<dyn Projector> {
     Box::new(NoFiles)
+}
+
+fn no_state_file(posting: &Posting<'_>) -> Result<Applied, Failure> {
+    let what = format!("{} cannot be changed: this dialect keeps no state files", posting.path);
+    Err(Failure::new(Class::Contract, what))
 }
 
 fn nothing_left(_cx: Cx, _input: Value) -> Body {
@@ -93,6 +134,7 @@ static FLOWS: &[Flow] = &[
         start: |cx, input| Box::pin(process::process(cx, input)),
         cancelled: |cx, input| Box::pin(process::cancelled(cx, input)),
         projector: process::projector,
+        apply: no_state_file,
     },
     Flow {
         name: "cycle",
@@ -100,6 +142,7 @@ static FLOWS: &[Flow] = &[
         start: |cx, input| Box::pin(cycle::cycle(cx, input)),
         cancelled: |cx, input| Box::pin(cycle::cancelled(cx, input)),
         projector: cycle::projector,
+        apply: no_state_file,
     },
     Flow {
         name: "roadmap",
@@ -107,6 +150,7 @@ static FLOWS: &[Flow] = &[
         start: |cx, input| Box::pin(roadmap::roadmap(cx, input)),
         cancelled: |cx, input| Box::pin(roadmap::cancelled(cx, input)),
         projector: roadmap::projector,
+        apply: roadmap::apply,
     },
     Flow {
         name: "action",
@@ -114,6 +158,7 @@ static FLOWS: &[Flow] = &[
         start: |cx, input| Box::pin(action::action(cx, input)),
         cancelled: |cx, input| Box::pin(action::cancelled(cx, input)),
         projector: action::projector,
+        apply: no_state_file,
     },
     Flow {
         name: "rehearsal",
@@ -121,6 +166,7 @@ static FLOWS: &[Flow] = &[
         start: |cx, input| Box::pin(rehearsal::rehearsal(cx, input)),
         cancelled: nothing_left,
         projector: no_files,
+        apply: no_state_file,
     },
 ];
 

@@ -25,6 +25,7 @@ use crate::run::Status;
 use crate::seal::Seal;
 use crate::seal::Sealer;
 use crate::session::Session;
+use crate::store::Moment;
 use crate::store::Store;
 use crate::store::renew_log;
 
@@ -142,6 +143,8 @@ impl Store {
         publish: impl FnOnce(&T),
     ) -> Result<Result<T, E>, Error> {
         let is_brief = self.is_brief();
+        self.tell(Moment::Before);
+        let observer = self.observer();
         self.alone(|session| {
             if is_brief {
                 renew_log(session);
@@ -174,6 +177,9 @@ impl Store {
                 row.store(session, &tip, row.status)?;
             }
             session.execute("COMMIT", [])?;
+            if let Some(observer) = &observer {
+                observer(Moment::Committed);
+            }
             publish(&value);
             Ok(Ok(value))
         })

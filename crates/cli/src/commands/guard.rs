@@ -110,7 +110,7 @@ fn put_in(context: &Context, root: &Path, command: &Install) -> Result<Exit> {
 fn take_out(context: &Context, root: &Path, command: &Uninstall) -> Result<Exit> {
     let plan = guard::uninstall::plan(root, &command.client)?;
     let done = carry_out(context, &plan, command.yes)?;
-    let guarded = seriatim_engine::guard::Project::is_guarded(root);
+    let guarded = seriatim_engine::guard::Project::is_guarded(&seriatim_engine::hands::disk::Disk, root);
     let mut document = plan.document();
     if let Some(map) = document.as_object_mut() {
         map.insert("workspace".to_owned(), json!(root));

@@ -17,6 +17,7 @@ use seriatim_flows::Run;
 use seriatim_flows::Turn;
 use seriatim_flows::registry::End;
 use seriatim_flows::registry::Ended;
+use seriatim_flows::registry::Flow;
 use seriatim_journal::Append;
 use seriatim_journal::Door;
 use seriatim_journal::Kind;
@@ -29,6 +30,7 @@ use seriatim_journal::Status;
 use crate::job::Address;
 use crate::job::CallOf;
 use crate::job::Job;
+use crate::job::Told;
 use crate::perform::Stuck;
 
 /// An open call, and who has it.
@@ -62,6 +64,9 @@ pub(super) enum Where {
 pub(super) struct Live {
     pub(super) lease: Lease,
     pub(super) name: String,
+    /// The dialect's program, and what it was started with.
+    pub(super) flow: &'static Flow,
+    pub(super) input: Value,
     pub(super) run: Run<Ended>,
     pub(super) projector: Box<dyn Projector>,
     /// Entries that wait for the next commit: outcomes that have come, and marks of the engine.
@@ -118,6 +123,7 @@ impl Live {
                 .filter(|call| !call.cut_off)
                 .map(|call| call.call.clone())
                 .collect(),
+            told: Told::default(),
         }
     }
 

@@ -1,8 +1,9 @@
 //! A project that is guarded: the mark that says so, and where its things are.
 
-use std::io;
+use std::fmt;
 use std::path::Path;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use serde::Deserialize;
 use serde::Serialize;
@@ -10,6 +11,12 @@ use seriatim_core::guard::client::Client;
 use seriatim_core::time::Utc;
 
 use super::GuardError;
+use crate::hands::files::FileError;
+use crate::hands::files::Files;
+use crate::hands::files::Links;
+use crate::hands::files::Write;
+use crate::hands::files::exists;
+use crate::hands::files::read_text;
 
 /// The folder of runtime state.
 const STATE: &str = ".seriatim";
@@ -48,45 +55,52 @@ pub struct Kept {
     pub folders: Vec<String>,
 }
 
-/// A guarded project.
-#[derive(Clone, Debug)]
+/// A guarded project, and the files it is made of.
+#[derive(Clone)]
 pub struct Project {
     /// With symbolic links resolved.
     pub root: PathBuf,
+    pub(crate) files: Arc<dyn Files>,
+}
+
+impl fmt::Debug for Project {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Project").field("root", &self.root).finish_non_exhaustive()
+    }
 }
 
 /// The guarded project whose repository a linked worktree belongs to: the worktree has a file `.git` that names it.
-fn main_worktree(folder: &Path) -> Option<PathBuf> {
-    let link = folder.ancestors().map(|folder| folder.join(".git")).find(|git| git.exists())?;
-    let text = std::fs::read_to_string(&link).ok()?;
+fn main_worktree(files: &dyn Files, folder: &Path) -> Option<PathBuf> {
+    let link = folder.ancestors().map(|folder| folder.join(".git")).find(|git| exists(files, git))?;
+    let text = read_text(files, &link).ok()?;
     // Git writes the path as seen from the worktree where it was told so.
     let git = link.parent()?.join(text.strip_prefix("gitdir:")?.trim());
     let root = PathBuf::from(git.to_str()?.split_once("/.git/worktrees/")?.0);
-    Project::is_guarded(&root).then_some(root)
-}
-
-/// A text; what is no UTF-8 in it is replaced. Nearly always nothing is, and then nothing is copied.
-fn text_of(bytes: Vec<u8>) -> String {
-    String::from_utf8(bytes).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
+    Project::is_guarded(files, &root).then_some(root)
 }
 
 impl Project {
+    /// The project at `root`, which must be without symbolic links.
+    pub fn new(root: impl Into<PathBuf>, files: Arc<dyn Files>) -> Project {
+        Project { root: root.into(), files }
+    }
+
     /// The nearest guarded project from `folder` upwards. It costs a look at each folder and nothing else.
-    pub fn find(folder: &Path) -> Option<Project> {
-        let found = folder.ancestors().find(|folder| folder.join(STATE).join(MARK).exists());
-        let found = found.map(Path::to_owned).or_else(|| main_worktree(folder))?;
-        Some(Project { root: found.canonicalize().unwrap_or(found) })
+    pub fn find(files: &Arc<dyn Files>, folder: &Path) -> Option<Project> {
+        let found = folder.ancestors().find(|folder| Project::is_guarded(files.as_ref(), folder));
+        let found = found.map(Path::to_owned).or_else(|| main_worktree(files.as_ref(), folder))?;
+        Some(Project::new(files.resolve(&found).unwrap_or(found), Arc::clone(files)))
     }
 
     /// Where the records of a folder are: a linked worktree has those of the guarded project that it belongs to.
-    pub fn home(root: &Path) -> PathBuf {
-        let home = main_worktree(root).map(|home| home.canonicalize().unwrap_or(home));
+    pub fn home(files: &dyn Files, root: &Path) -> PathBuf {
+        let home = main_worktree(files, root).map(|home| files.resolve(&home).unwrap_or(home));
         home.unwrap_or_else(|| root.to_owned())
     }
 
     /// Whether the project at `root` is guarded.
-    pub fn is_guarded(root: &Path) -> bool {
-        root.join(STATE).join(MARK).exists()
+    pub fn is_guarded(files: &dyn Files, root: &Path) -> bool {
+        exists(files, &Project::mark_path(root))
     }
 
     pub fn state_dir(&self) -> PathBuf {
@@ -104,7 +118,8 @@ impl Project {
 
     /// The mark; without its content where that cannot be read.
     pub fn mark(&self) -> Mark {
-        std::fs::read(Project::mark_path(&self.root))
+        self.files
+            .read_from(&Project::mark_path(&self.root), 0, u64::MAX)
             .ok()
             .and_then(|bytes| serde_json::from_slice(&bytes).ok())
             .unwrap_or_default()
@@ -112,10 +127,10 @@ impl Project {
 
     /// When the project was put under guard, as far as the mark tells.
     pub(super) fn guarded_since(&self) -> Option<Utc> {
-        let changed = std::fs::metadata(Project::mark_path(&self.root)).ok()?.modified().ok()?;
-        let since = changed.duration_since(std::time::UNIX_EPOCH).ok()?;
+        let stamp = self.files.stamp(&Project::mark_path(&self.root), Links::Follow).ok()??;
+        let seconds = stamp.modified_ns.div_euclid(1_000_000_000);
         // Git counts in seconds: what was committed in the same one is rather looked at than not.
-        Some(Utc(i64::try_from(since.as_secs()).ok()?.saturating_sub(1).saturating_mul(1000)))
+        Some(Utc(seconds.saturating_sub(1).saturating_mul(1000)))
     }
 
     pub fn root_text(&self) -> &str {
@@ -125,14 +140,25 @@ impl Project {
 
     /// Reads a text inside of the project; nothing where there is no such file.
     pub(crate) fn read(&self, relative: &str) -> Result<Option<String>, GuardError> {
-        let path = self.root.join(relative);
-        let unreadable = |source: io::Error| GuardError::File { path: path.clone(), source };
-        match std::fs::read(&path) {
-            Ok(bytes) => Ok(Some(text_of(bytes))),
-            Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
-                Ok(None)
-            }
-            Err(error) => Err(unreadable(error)),
+        match self.text(relative) {
+            Ok(text) => Ok(Some(text)),
+            Err(error) if error.is_absence() => Ok(None),
+            Err(error) => Err(error.into()),
         }
+    }
+
+    /// The same, with the error that says why there is none.
+    pub(crate) fn text(&self, relative: &str) -> Result<String, FileError> {
+        read_text(self.files.as_ref(), &self.root.join(relative))
+    }
+
+    /// Reads a record of the guard's own that can be made again; nothing where it cannot be read.
+    pub(super) fn hint(&self, path: &Path) -> Option<Vec<u8>> {
+        self.files.read_from(path, 0, u64::MAX).ok()
+    }
+
+    /// Writes such a record. It only spares work: where it cannot be written, the work is done again.
+    pub(super) fn leave_hint(&self, path: &Path, bytes: &[u8]) {
+        let _ = self.files.write(path, bytes, Write::REBUILDABLE);
     }
 }

@@ -9,6 +9,7 @@
 mod alive;
 pub mod clock;
 pub mod disk;
+pub mod environment;
 pub mod files;
 pub mod git;
 mod output;

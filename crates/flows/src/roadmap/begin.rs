@@ -19,6 +19,7 @@ use seriatim_core::roadmap::plan::Step;
 use seriatim_core::roadmap::result;
 use seriatim_core::roadmap::state::PhaseStatus;
 use seriatim_core::roadmap::state::StepStatus;
+use seriatim_core::roadmap::store::memory_key;
 use seriatim_core::roadmap::verdict;
 use seriatim_core::time::Utc;
 
@@ -67,7 +68,7 @@ pub(super) async fn open<'p>(
         .map_err(|problems| bad_scope(step, problems.iter().map(ToString::to_string).collect()))?;
     project.announce(cx, step, &schema);
     let began = cx.now().await;
-    let memory = cx.recall(&path, &step.id).await;
+    let memory = cx.recall(memory_key(&path, &step.id)).await;
     let memory: Memory = serde_json::from_value(memory).unwrap_or_default();
     Ok(Work {
         project,

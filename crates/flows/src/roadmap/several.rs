@@ -7,6 +7,7 @@ use serde_json::Value;
 use serde_json::json;
 use seriatim_core::roadmap::plan::Step;
 use seriatim_core::roadmap::queue;
+use seriatim_core::roadmap::store::memory_key;
 
 use super::begin;
 use super::ended;
@@ -136,7 +137,7 @@ async fn one_of_many(cx: &Cx, project: &Project, step: &Step, spoilt: bool) -> V
 async fn begun_here<'s>(cx: &Cx, project: &Project, steps: Vec<&'s Step>) -> (Vec<StepEnd>, Vec<&'s Step>) {
     let (mut ends, mut fresh) = (vec![], vec![]);
     for step in steps {
-        let memory = cx.recall(&project.start.state_of(&step.id), &step.id).await;
+        let memory = cx.recall(memory_key(&project.start.state_of(&step.id), &step.id)).await;
         let memory: Memory = serde_json::from_value(memory).unwrap_or_default();
         if memory.base_tree.is_empty() || memory.beside {
             fresh.push(step);

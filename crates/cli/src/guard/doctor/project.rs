@@ -1,5 +1,7 @@
 //! The project: the program itself, git's hooks, the record, and what is open.
 
+use seriatim_engine::guard::GuardError;
+use seriatim_engine::ports::Ports;
 use std::path::Path;
 
 use seriatim_core::hash::Hash;
@@ -20,7 +22,6 @@ use crate::guard::plan::named;
 use crate::guard::program as other;
 use crate::workspace::STATE;
 use crate::workspace::make_redactor;
-use crate::workspace::now;
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 /// The gates that every project should have.
@@ -100,9 +101,9 @@ pub(super) fn git(health: &mut Health, root: &Path, mark: &Mark) {
 }
 
 /// The record opens, its chain holds, and the audit files are what it makes them.
-pub(super) fn store(health: &mut Health, root: &Path) {
+pub(super) fn store(health: &mut Health, root: &Path, rules: &Result<Rules, GuardError>) {
     let help = "`seriatim verify` names what is damaged";
-    let redactor = match Rules::read(&Project { root: root.to_owned() }) {
+    let redactor = match rules {
         Ok(rules) => make_redactor(&rules.config.redact),
         Err(error) => {
             return health.bad(
@@ -160,12 +161,12 @@ fn is_sound(root: &Path, trail: &book::Expected) -> bool {
 }
 
 /// Steps that are under way: what they may change, and what keeps them from being closed.
-pub(super) fn open_steps(health: &mut Health, project: &Project) {
+pub(super) fn open_steps(health: &mut Health, project: &Project, ports: &Ports) {
     let name = "open steps";
     if !project.state_dir().is_dir() {
         return;
     }
-    let mut guard = Guard::new(project, now(), &make_redactor);
+    let mut guard = Guard::new(project, ports, &make_redactor);
     let steps = match guard.steps() {
         Ok(steps) => steps,
         Err(error) => return health.bad(name, error.to_string(), "`seriatim verify` tells more"),
@@ -201,8 +202,8 @@ fn is_undeclared(project: &Project, file: &str, task_id: &str) -> bool {
 }
 
 /// Without gates, what an agent says of its tests stands alone.
-pub(super) fn gates(health: &mut Health, project: &Project) {
-    let Ok(rules) = Rules::read(project) else { return };
+pub(super) fn gates(health: &mut Health, rules: &Result<Rules, GuardError>) {
+    let Ok(rules) = rules else { return };
     let missing: Vec<&str> =
         GATES.into_iter().filter(|gate| !rules.config.gates.contains_key(*gate)).collect();
     let run: Vec<&str> = AT_STOP.into_iter().filter(|gate| rules.config.gates.contains_key(*gate)).collect();
