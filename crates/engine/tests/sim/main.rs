@@ -8,6 +8,12 @@ mod cancels;
 #[cfg(test)]
 mod crashes;
 #[cfg(test)]
+mod hooks;
+#[cfg(test)]
+mod hooks_crashes;
+#[cfg(test)]
+mod hooks_pairs;
+#[cfg(test)]
 mod leases;
 #[cfg(test)]
 mod people;
