@@ -1,5 +1,10 @@
 //! Projects with a roadmap, for the commands that look at them.
 
+use seriatim_engine::guard::Project;
+use seriatim_engine::guard::rules::Rules;
+use seriatim_engine::hands::disk::Disk;
+use std::sync::Arc;
+
 use seriatim_core::finding::Finding;
 use seriatim_core::roadmap::Roadmap;
 use seriatim_core::roadmap::command::Message;
@@ -40,8 +45,8 @@ pub(crate) fn find(workspace: &Workspace, project: &str) -> std::result::Result<
 
 /// The phases that a project brings itself; a list that cannot be read is an error of the configuration.
 pub(crate) fn own_phases(workspace: &Workspace) -> Result<Vec<Schema>> {
-    let project = seriatim_engine::guard::Project { root: workspace.root.clone() };
-    let rules = seriatim_engine::guard::rules::Rules::read(&project);
+    let project = Project::new(&workspace.root, Arc::new(Disk));
+    let rules = Rules::of(&project, workspace.config.clone());
     Ok(rules.map_err(|error| CommandError::usage(error.to_string()))?.own().to_vec())
 }
 

@@ -1,5 +1,6 @@
 //! The rules for prompts of the workspace: what is built in, with the project's own files over it.
 
+use seriatim_engine::hands::disk::Disk;
 use std::path::Path;
 use std::path::PathBuf;
 
@@ -57,12 +58,12 @@ pub(crate) fn load(context: &Context, place: &Place) -> Result<Rules> {
 
 /// A path of the configuration, which has to stay inside the workspace.
 fn inside(workspace: &Workspace, path: &str) -> Result<PathBuf> {
-    templates::inside(&workspace.root, path)
+    templates::inside(&Disk, &workspace.root, path)
         .map_err(|e| CommandError::usage(format!("{CONFIG}: `{path}` cannot be used: {e}")))
 }
 
 fn own_phases(workspace: &Workspace, path: &str) -> Result<PhaseList> {
-    let text = templates::read_text(&inside(workspace, path)?);
+    let text = templates::read_text(&Disk, &inside(workspace, path)?);
     let text = text.map_err(|e| CommandError::usage(format!("{path} cannot be read: {e}")))?;
     Schema::parse(&text).map(|schema| PhaseList::from(&schema)).map_err(|findings| {
         render::findings::to_stderr(path, &text, &findings);
@@ -71,7 +72,7 @@ fn own_phases(workspace: &Workspace, path: &str) -> Result<PhaseList> {
 }
 
 fn own_library(folder: &Path) -> Result<Library> {
-    let own = OwnTemplates::read(folder)
+    let own = OwnTemplates::read(&Disk, folder)
         .map_err(|e| CommandError::usage(format!("{} cannot be read: {e}", folder.display())))?;
     for InFile { file, finding } in &own.findings {
         let shown = folder.join(file).display().to_string();

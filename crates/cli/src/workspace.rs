@@ -1,7 +1,10 @@
 //! The workspace: where `seriatim.toml` is, and the store that belongs to it.
 
+use seriatim_engine::guard::Project;
+use seriatim_engine::ports::Ports;
 use std::path::Path;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use seriatim_core::config::Config;
 use seriatim_core::finding::Severity;
@@ -140,6 +143,11 @@ impl Workspace {
     /// What must never be stored: configured patterns and the values of variables whose names say so.
     pub(crate) fn redactor(&self) -> Result<Redactor> {
         make_redactor(&self.config.redact).map_err(|e| CommandError::usage(format!("{CONFIG}: {e}")))
+    }
+
+    /// The workspace as the guard sees it.
+    pub(crate) fn project(&self, ports: &Ports) -> Project {
+        Project::new(&self.root, Arc::clone(&ports.files))
     }
 
     /// The journal, created when it is not there.

@@ -14,7 +14,6 @@ use crate::hands::snapshot::Snapshots;
 use crate::hands::snapshot::Take;
 use crate::job::Job;
 use crate::labelled::Labelled;
-use crate::labelled::Needed;
 use crate::perform::Hands;
 use crate::perform::file_failure;
 
@@ -47,8 +46,7 @@ pub(crate) fn take(hands: &Hands, job: &Job, scope: &[String], label: &str) -> R
     let labelled = labelled(hands);
     let id = take_in(labelled.all(), job, scope, label.to_owned())?;
     // What is too many or too old goes (OC-68, OC-69). The snapshot is there, whatever comes of that.
-    let needed = Needed::look(hands.workspace.store(), hands.redactor.clone());
-    let _ = labelled.prune(&Retention::default(), &needed, hands.clock.now());
+    let _ = labelled.prune(&Retention::default(), &job.told.needed, hands.clock.now());
     Ok(id)
 }
 

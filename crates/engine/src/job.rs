@@ -3,11 +3,14 @@
 use std::sync::Arc;
 
 use seriatim_core::config::PinnedConfig;
+use seriatim_core::hash::Hash;
 use seriatim_core::report::Brief;
 use seriatim_core::time::Utc;
 use seriatim_flows::Request;
 use seriatim_flows::request::Assignment;
 use seriatim_journal::RunRef;
+
+use crate::labelled::Needed;
 
 /// Which call of which run.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -44,6 +47,23 @@ pub struct Job {
     pub at: Utc,
     /// The agent calls that this run made before, in order, without those that were cut off.
     pub earlier: Vec<CallOf>,
+    /// What the journal says, for the few requests that need it.
+    pub told: Told,
+}
+
+/// Facts of the journal at the moment at which a job is started.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Told {
+    /// The head of the run's chain.
+    pub head: Option<Hash>,
+    /// The runs that may still need their snapshots.
+    pub needed: Needed,
+}
+
+impl Default for Told {
+    fn default() -> Told {
+        Told { head: None, needed: Needed::Unknown }
+    }
 }
 
 impl Job {

@@ -5,12 +5,10 @@
 mod tests;
 
 use std::collections::BTreeSet;
-use std::path::Path;
 
 use serde::Deserialize;
 use serde::Serialize;
 use seriatim_core::action::snapshot::Sealed;
-use seriatim_core::redact::Redactor;
 use seriatim_core::time::Utc;
 use seriatim_journal::Error as JournalError;
 use seriatim_journal::Filter;
@@ -92,15 +90,6 @@ impl Needed {
             };
         }
         Ok(Needed::By(runs))
-    }
-
-    /// Asks the journal in a folder. A journal that is not there cannot tell, either.
-    pub(crate) fn look(state: &Path, redactor: Redactor) -> Needed {
-        let found = Store::open_read_only(state, redactor).and_then(|store| match store {
-            Some(store) => Needed::read(&store),
-            None => Ok(Needed::Unknown),
-        });
-        found.unwrap_or(Needed::Unknown)
     }
 
     fn is_by(&self, run: &str) -> bool {

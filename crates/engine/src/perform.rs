@@ -18,7 +18,6 @@ use seriatim_flows::request::EditFile;
 use seriatim_flows::request::Edited;
 use seriatim_flows::request::Expect;
 use seriatim_flows::request::Ran;
-use seriatim_flows::request::StateCall;
 use seriatim_flows::request::Text;
 use seriatim_flows::request::WriteFile;
 
@@ -44,7 +43,6 @@ use crate::hands::process::environment;
 use crate::hands::repository::Repositories;
 use crate::ids;
 use crate::job::Job;
-use crate::records;
 use crate::repository;
 use crate::scene;
 
@@ -94,8 +92,6 @@ pub fn perform(hands: &Hands, job: &Job, watch: &dyn Watch) -> Result<Vec<u8>, S
         Request::Look { paths } => Ok(json(&paths.iter().map(|p| is_there(hands, p)).collect::<Vec<_>>())),
         Request::Survey(wanted) => Ok(json(&repository::survey(hands, wanted))),
         Request::Git(call) => outcome(repository::perform(hands, job, call)),
-        Request::State(StateCall::Recall { path, step }) => Ok(json(&records::recall(hands, path, step))),
-        Request::State(StateCall::Save(save)) => outcome(records::save(hands, job, save)),
         Request::Compute(wanted) => Ok(json(&condition::compute(wanted))),
         Request::Now => Ok(json(&hands.clock.now())),
         Request::Snapshot { scope, label } => outcome(copies::take(hands, job, scope, label)),

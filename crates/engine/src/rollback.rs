@@ -5,8 +5,12 @@
 
 mod log;
 
+use std::cell::RefCell;
+use std::sync::Arc;
+
 use serde_json::json;
-use seriatim_core::redact::Redactor;
+use seriatim_core::config::Config;
+use seriatim_core::roadmap::audit;
 use seriatim_core::roadmap::change;
 use seriatim_core::roadmap::document::Record;
 use seriatim_core::roadmap::phases::Schema;
@@ -18,23 +22,22 @@ use seriatim_core::roadmap::state::PhaseStatus;
 use seriatim_core::roadmap::state::StepState;
 use seriatim_core::roadmap::state::StepStatus;
 use seriatim_core::roadmap::store::StateFile;
+use seriatim_core::roadmap::store::memory_key;
 use seriatim_core::time::Utc;
+use seriatim_journal::Store;
 
 use self::log::Searched;
 pub use self::log::Seen;
 use crate::guard::GuardError;
 use crate::guard::Project;
-use crate::guard::book;
 use crate::guard::book::Book;
 use crate::guard::book::Desk;
 use crate::guard::rules::Rules;
-use crate::hands::disk::Disk;
 use crate::hands::git::Commit;
 use crate::hands::git::Git;
 use crate::hands::git::GitError;
 use crate::hands::paths::Workspace;
-use crate::hands::process::Processes;
-use crate::records;
+use crate::ports::Ports;
 use crate::records::Memory;
 use crate::repository::PRIVATE;
 
@@ -104,20 +107,24 @@ pub enum RollbackError {
 pub struct Rollback<'p> {
     git: Git<'p>,
     project: Project,
-    redactor: Redactor,
+    rules: Rules,
+    book: RefCell<Book>,
     now: Utc,
 }
 
 impl<'p> Rollback<'p> {
     pub fn new(
         workspace: Workspace,
-        processes: &'p dyn Processes,
-        redactor: Redactor,
-        now: Utc,
-    ) -> Rollback<'p> {
-        let project = Project { root: workspace.root().to_owned() };
+        ports: &'p Ports,
+        config: Config,
+        store: Store,
+    ) -> Result<Rollback<'p>, GuardError> {
+        let project = Project::new(workspace.root(), Arc::clone(&ports.files));
+        let rules = Rules::of(&project, config)?;
         let private = workspace.store().join(PRIVATE);
-        Rollback { git: Git::new(processes, &Disk, workspace, private), project, redactor, now }
+        let git = Git::new(ports.processes.as_ref(), ports.files.as_ref(), workspace, private);
+        let book = RefCell::new(Book::over(store));
+        Ok(Rollback { git, project, rules, book, now: ports.clock.now() })
     }
 
     /// Finds the checkpoint and says what would be done. Nothing is changed.
@@ -177,9 +184,9 @@ impl<'p> Rollback<'p> {
     }
 
     fn state(&self, path: &str, project: &str, step: &str) -> Result<(StepState, Schema), GuardError> {
-        let rules = Rules::read(&self.project)?;
+        let rules = &self.rules;
         let text = self.project.read(path)?.ok_or_else(|| gone(path))?;
-        let file = read_state(&rules, path, &text)?;
+        let file = read_state(rules, path, &text)?;
         let schema = file.phases_of(step, rules.own(), None);
         Ok((file.step(path, project, step, &schema), schema))
     }
@@ -194,14 +201,13 @@ impl<'p> Rollback<'p> {
 
     /// Opens the phases again: one transaction, with the file, the trail and what is remembered about the step.
     fn set_back(&self, plan: &Plan, note: &str) -> Result<(), GuardError> {
-        let rules = Rules::read(&self.project)?;
-        let mut book = Book::open(&self.project, self.redactor.clone())?;
-        book.write(&self.project, self.now, |desk| {
+        let rules = &self.rules;
+        self.book.borrow_mut().write(&self.project, self.now, |desk| {
             let text = match self.project.read(&plan.path)? {
                 Some(text) => text,
                 None => desk.last_state(&plan.path)?.ok_or_else(|| gone(&plan.path))?,
             };
-            let file = read_state(&rules, &plan.path, &text)?;
+            let file = read_state(rules, &plan.path, &text)?;
             let schema = file.phases_of(&plan.step, rules.own(), None);
             let state = file.step(&plan.path, &plan.project, &plan.step, &schema);
             let (after, events) = change::roll_back(&state, &schema, &plan.first, note, self.now)
@@ -247,7 +253,7 @@ impl<'p> Rollback<'p> {
     fn commit_undoing(&self, plan: &Plan, note: &str) -> Result<String, GitError> {
         let mut paths = plan.files.clone();
         paths.push(plan.path.clone());
-        paths.push(book::trail_of(&plan.path, self.now));
+        paths.push(audit::trail_of(&plan.path, self.now));
         let made = Commit {
             paths,
             message: format!("revert({}): {}\n\n{note}", plan.step, plan.commit.subject),
@@ -310,7 +316,7 @@ fn write_state(desk: &mut Desk<'_, '_>, plan: &Plan, text: String) -> Result<(),
 
 /// What the step remembers of its commit, and of red tests where those are to be shown anew, is forgotten.
 fn forget(desk: &mut Desk<'_, '_>, plan: &Plan) -> Result<(), GuardError> {
-    let place = records::key(&plan.path, &plan.step);
+    let place = memory_key(&plan.path, &plan.step);
     let Some(mut memory) = desk.memo::<Memory>(&place)? else { return Ok(()) };
     let Some(known) = memory.value.as_object_mut() else { return Ok(()) };
     if let Some(commits) = known.get_mut("commits").and_then(serde_json::Value::as_array_mut) {

@@ -20,6 +20,7 @@ use seriatim_core::report::Report;
 use seriatim_core::time::Utc;
 
 use crate::request::Assignment;
+use crate::request::BookCall;
 use crate::request::Command;
 use crate::request::Comparison;
 use crate::request::Computed;
@@ -32,16 +33,15 @@ use crate::request::EditFile;
 use crate::request::Edited;
 use crate::request::FreshIds;
 use crate::request::GitCall;
+use crate::request::Post;
+use crate::request::Posted;
 use crate::request::Ran;
 use crate::request::ReadFile;
 use crate::request::Request;
-use crate::request::Save;
-use crate::request::Saved;
 use crate::request::SceneCall;
 use crate::request::SetField;
 use crate::request::Signal;
 use crate::request::Stand;
-use crate::request::StateCall;
 use crate::request::Survey;
 use crate::request::Surveyed;
 use crate::request::Text;
@@ -205,15 +205,14 @@ impl Cx {
         self.call(Request::Git(call)).await
     }
 
-    /// Writes a step of a roadmap as it shall stand.
-    pub async fn save(&self, save: Save) -> Done<Saved> {
-        self.call(Request::State(StateCall::Save(Box::new(save)))).await
+    /// Changes a state file through the book, with its audit lines.
+    pub async fn post(&self, post: Post) -> Done<Posted> {
+        self.call(Request::Book(BookCall::Post(Box::new(post)))).await
     }
 
-    /// What an earlier run left about a step of a roadmap.
-    pub async fn recall(&self, path: &str, step: &str) -> Value {
-        let (path, step) = (path.to_owned(), step.to_owned());
-        self.call(Request::State(StateCall::Recall { path, step })).await
+    /// Returns what an earlier run left in the book under a key; null where there is nothing.
+    pub async fn recall(&self, key: String) -> Value {
+        self.call(Request::Book(BookCall::Recall { key })).await
     }
 
     /// Computes conditions over some facts.

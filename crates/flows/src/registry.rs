@@ -11,11 +11,14 @@ use seriatim_core::config::Config;
 use seriatim_core::documents::CONFIGURATION;
 use seriatim_core::documents::DocumentKind;
 use seriatim_core::documents::Look;
+use seriatim_core::failure::Class;
+use seriatim_core::failure::Failure;
 use seriatim_core::finding::Finding;
 use seriatim_core::projection::Fact;
 use seriatim_core::projection::NoFiles;
 use seriatim_core::projection::Projector;
 use seriatim_core::sentence::Sentence;
+use seriatim_core::time::Utc;
 use seriatim_core::view::MetricsView;
 use seriatim_core::view::RunView;
 
@@ -86,6 +89,39 @@ pub struct Flow {
     pub projector: fn(&Value) -> Box<dyn Projector>,
     /// The part of the configuration that a run depends on: recorded at its start, compared when it is continued.
     pub pins: fn(&Config) -> Config,
+    /// Makes the new text of a state file from a [`crate::request::Post`]. Pure: the engine reads and writes.
+    pub apply: fn(&Posting<'_>) -> Result<Applied, Failure>,
+}
+
+/// A post, with what the engine found.
+#[derive(Clone, Copy, Debug)]
+pub struct Posting<'p> {
+    /// The input that the run was started with: what the configuration said is pinned there.
+    pub input: &'p Value,
+    /// The state file, relative to the workspace.
+    pub path: &'p str,
+    /// Its text; absent where neither the file nor the book has one.
+    pub text: Option<&'p str>,
+    pub change: &'p Value,
+    pub at: Utc,
+}
+
+/// A state file as a post leaves it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Applied {
+    pub text: String,
+    /// Another writer had changed the same part of the file since.
+    pub foreign: bool,
+    pub audit: Vec<AuditLine>,
+}
+
+/// One line of an audit trail.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AuditLine {
+    /// The audit file, relative to the workspace.
+    pub file: String,
+    /// Without its line break.
+    pub line: String,
 }
 
 /// A way of working, whole.
@@ -159,6 +195,12 @@ impl Registry {
 /// For dialects without files of their own.
 pub fn no_files(_input: &Value) -> Box<dyn Projector> {
     Box::new(NoFiles)
+}
+
+/// For dialects that keep no state files which others write as well.
+pub fn no_state_file(posting: &Posting<'_>) -> Result<Applied, Failure> {
+    let what = format!("{} cannot be changed: this dialect keeps no state files", posting.path);
+    Err(Failure::new(Class::Contract, what))
 }
 
 /// For dialects that have nothing left to do when a run is cancelled.

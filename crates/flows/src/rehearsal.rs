@@ -18,6 +18,7 @@ use crate::registry::End;
 use crate::registry::Ended;
 use crate::registry::Flow;
 use crate::registry::no_files;
+use crate::registry::no_state_file;
 use crate::registry::nothing_left;
 use crate::request::Command;
 
@@ -41,6 +42,7 @@ pub static DIALECT: Dialect = Dialect {
         cancelled: nothing_left,
         projector: no_files,
         pins: |_| Config::default(),
+        apply: no_state_file,
     }),
     entrances: &[],
     documents: &[],

@@ -3,9 +3,9 @@
 //! Formats are promises: the hash of a request is taken over its JSON, so a field that is added later must be
 //! left out of the JSON when it has its default, or runs that wait today could not be continued tomorrow.
 
+mod book;
 mod git;
 mod scene;
-mod state;
 
 use std::collections::BTreeMap;
 
@@ -18,9 +18,9 @@ use seriatim_core::question::Question;
 use seriatim_core::report::Brief;
 use seriatim_core::time::Utc;
 
+pub use book::*;
 pub use git::*;
 pub use scene::*;
-pub use state::*;
 
 /// What a flow asks of the world.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -44,8 +44,8 @@ pub enum Request {
     Survey(Survey),
     /// Something of the repository.
     Git(GitCall),
-    /// Something of the state files of a roadmap.
-    State(StateCall),
+    /// Something of the book: memory of earlier runs, state files and their audit trail.
+    Book(BookCall),
     /// Conditions in CEL over some facts.
     Compute(Conditions),
     /// The time.
@@ -103,7 +103,7 @@ impl Request {
             Request::Look { .. } => "look",
             Request::Survey(_) => "survey",
             Request::Git(_) => "git",
-            Request::State(_) => "state",
+            Request::Book(_) => "book",
             Request::Compute(_) => "compute",
             Request::Now => "now",
             Request::Sleep { .. } => "sleep",

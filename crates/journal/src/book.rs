@@ -27,6 +27,7 @@ use crate::run::Status;
 use crate::seal::Seal;
 use crate::seal::Sealer;
 use crate::session::Session;
+use crate::store::Moment;
 use crate::store::Store;
 use crate::store::renew_log;
 
@@ -145,6 +146,8 @@ impl Store {
     ) -> Result<Result<T, E>, Error> {
         let is_brief = self.is_brief();
         let workspace = self.workspace().to_owned();
+        self.tell(Moment::Before);
+        let observer = self.observer();
         self.alone(|session| {
             if is_brief {
                 renew_log(session);
@@ -177,6 +180,9 @@ impl Store {
                 row.store(session, &tip, row.status)?;
             }
             session.execute("COMMIT", [])?;
+            if let Some(observer) = &observer {
+                observer(Moment::Committed);
+            }
             publish(&value);
             Ok(Ok(value))
         })

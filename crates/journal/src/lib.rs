@@ -73,5 +73,7 @@ pub use signals::Signal;
 pub use signals::SignalKind;
 pub use signals::Signalled;
 pub use signals::Target;
+pub use store::Moment;
+pub use store::Observer;
 pub use store::Store;
 pub use verify::Report;

@@ -5,6 +5,7 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::Path;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use rusqlite::Connection;
@@ -67,7 +68,20 @@ pub struct Store {
     commits: u64,
     /// Of the runs that this connection appends to.
     pub(crate) standings: Standings,
+    observer: Option<Observer>,
 }
+
+/// The moments around a transaction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Moment {
+    /// Nothing is locked and nothing is written.
+    Before,
+    /// All of it is durable, and nothing is shown outside yet.
+    Committed,
+}
+
+/// Is called at the moments around each transaction.
+pub type Observer = Arc<dyn Fn(Moment) + Send + Sync>;
 
 impl Store {
     /// Opens the store in `dir` (the `.seriatim` of a workspace) and creates it where there is none.
@@ -145,6 +159,7 @@ impl Store {
             seen: Cell::new(0),
             commits: 0,
             standings: Standings::default(),
+            observer: None,
         };
         // Asking for the first time sets what later states are compared with.
         let _ = store.changed();
@@ -199,6 +214,21 @@ impl Store {
         self.door.clean(bytes)
     }
 
+    /// Has `observer` called around each transaction from now on. A simulation ends the process there.
+    pub fn observe(&mut self, observer: Observer) {
+        self.observer = Some(observer);
+    }
+
+    pub(crate) fn observer(&self) -> Option<Observer> {
+        self.observer.clone()
+    }
+
+    pub(crate) fn tell(&self, moment: Moment) {
+        if let Some(observer) = &self.observer {
+            observer(moment);
+        }
+    }
+
     /// How many transactions this connection has made durable.
     pub fn commits(&self) -> u64 {
         self.commits
@@ -228,6 +258,11 @@ impl Store {
         conn.close().map_err(|(_, error)| error).at(&path)
     }
 
+    /// Ends the use of the store, however it was opened, as `close` does it.
+    pub fn tidy(self) -> Result<(), Error> {
+        Store { mode: Mode::Writer, ..self }.close()
+    }
+
     /// Ends the use of the store by a process that ends itself at once: the kernel closes and frees all there is, and
     /// needs no time for it.
     pub fn leave(self) {
@@ -249,6 +284,7 @@ impl Store {
         &mut self,
         work: impl FnOnce(&Session<'_>) -> Result<T, Error>,
     ) -> Result<T, Error> {
+        self.tell(Moment::Before);
         let (value, changes) = self.alone(|session| {
             let before = session.conn.total_changes();
             session.execute("BEGIN IMMEDIATE", [])?;
@@ -259,6 +295,7 @@ impl Store {
         // What was removed while it was written took the entries with it.
         self.check_place()?;
         self.commits += u64::from(changes > 0);
+        self.tell(Moment::Committed);
         Ok(value)
     }
 

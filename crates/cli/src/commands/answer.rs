@@ -7,13 +7,16 @@ use seriatim_engine::drive::ConfigChoice;
 use seriatim_engine::guard;
 use seriatim_engine::guard::Guard;
 use seriatim_engine::guard::Project;
+use seriatim_engine::ports::Ports;
 use seriatim_journal::Answered;
 use seriatim_journal::Call;
 use seriatim_journal::NewSignal;
 use seriatim_journal::Open;
 use seriatim_journal::SignalKind;
 use seriatim_journal::Signalled;
+use seriatim_journal::Store;
 use seriatim_journal::Target;
+use std::sync::Arc;
 
 use crate::args::Context;
 use crate::commands::resume;
@@ -71,8 +74,7 @@ pub(crate) fn run(context: &Context, command: &Answer) -> Result<Exit> {
     let given =
         Given { choice: choice.id.clone(), text: command.text.clone(), by: by.clone(), digest: open.digest };
     if guard::is_guards(&open.key) {
-        drop(store);
-        return decide(context, &workspace, &open, &given, &choice.label);
+        return decide(context, &workspace, store, &open, &given, &choice.label);
     }
     let body = store.clean(serde_json::to_vec(&given).unwrap_or_default());
     let signal = NewSignal {
@@ -115,9 +117,19 @@ pub(crate) fn run(context: &Context, command: &Answer) -> Result<Exit> {
 }
 
 /// The guard takes notice at once: there is no run that would have to be continued.
-fn decide(context: &Context, workspace: &Workspace, open: &Open, given: &Given, label: &str) -> Result<Exit> {
-    let project = Project { root: workspace.home.folder_of(&open.workspace) };
-    let decided = Guard::new(&project, now(), &make_redactor).decide(&open.key, given);
+fn decide(
+    context: &Context,
+    workspace: &Workspace,
+    store: Store,
+    open: &Open,
+    given: &Given,
+    label: &str,
+) -> Result<Exit> {
+    let ports = Ports::real();
+    let project = Project::new(workspace.home.folder_of(&open.workspace), Arc::clone(&ports.files));
+    let guard = Guard::new(&project, &ports, &make_redactor);
+    let mut guard = guard.with_config(workspace.config.clone()).with_store(store);
+    let decided = guard.decide(&open.key, given);
     decided.map_err(|error| CommandError::not_good(error.to_string()))?;
     context.ui.document(&json!({
         "question": open.id, "run": open.run_name, "choice": given.choice, "text": given.text, "by": given.by,

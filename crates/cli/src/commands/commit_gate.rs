@@ -1,5 +1,6 @@
 //! `seriatim commit-gate`
 
+use seriatim_engine::ports::Ports;
 use std::io::Read;
 
 use serde_json::json;
@@ -13,7 +14,6 @@ use crate::error::Result;
 use crate::exit::Exit;
 use crate::workspace::Workspace;
 use crate::workspace::make_redactor;
-use crate::workspace::now;
 
 /// Say whether the staged commit may be made: what the git pre-commit hook runs
 ///
@@ -32,11 +32,12 @@ pub(crate) struct CommitGate {
 pub(crate) fn run(context: &Context, command: &CommitGate) -> Result<Exit> {
     let root = Workspace::find(context.workspace.as_deref())?;
     // A hook of git that is left over in a project without a guard holds nobody up.
-    let Some(project) = Project::find(&root) else {
+    let ports = Ports::real();
+    let Some(project) = Project::find(&ports.files, &root) else {
         context.ui.document(&json!({"passed": true, "guarded": false, "reasons": []}));
         return Ok(Exit::Good);
     };
-    let gate = judge(context, &project, command);
+    let gate = judge(context, &project, &ports, command);
     let (passed, reasons, advice) = match &gate {
         Ok(gate) => (gate.lets_pass(), gate.reasons(), gate.advice()),
         // Never a silent pass.
@@ -58,9 +59,9 @@ pub(crate) fn run(context: &Context, command: &CommitGate) -> Result<Exit> {
     Ok(Exit::NotGood)
 }
 
-fn judge(context: &Context, project: &Project, command: &CommitGate) -> Result<Gate> {
-    Workspace::open_at(context, project.root.clone())?;
-    let mut guard = Guard::new(project, now(), &make_redactor);
+fn judge(context: &Context, project: &Project, ports: &Ports, command: &CommitGate) -> Result<Gate> {
+    let workspace = Workspace::open_at(context, project.root.clone())?;
+    let mut guard = Guard::new(project, ports, &make_redactor).with_config(workspace.config);
     let judged = if command.push {
         let mut lines = String::new();
         std::io::stdin()

@@ -1,6 +1,8 @@
 //! `seriatim guard`
 
+use seriatim_engine::hands::disk::Disk;
 use std::path::Path;
+use std::sync::Arc;
 
 use serde_json::json;
 use seriatim_core::guard::client::Client;
@@ -84,7 +86,7 @@ fn put_in(context: &Context, root: &Path, command: &Install) -> Result<Exit> {
     let (clients, plan) = guard::install::plan(root, &command.client, command.local)?;
     let done = carry_out(context, &plan, command.yes)?;
     if done && !plan.is_empty() {
-        let store = Project { root: root.to_owned() }.state_dir();
+        let store = Project::new(root, Arc::new(Disk)).state_dir();
         seriatim_journal::private::make_folder(&store)?;
     }
     let clients: Vec<&str> = clients.iter().map(|client| client.name()).collect();
@@ -115,7 +117,7 @@ fn put_in(context: &Context, root: &Path, command: &Install) -> Result<Exit> {
 fn take_out(context: &Context, root: &Path, command: &Uninstall) -> Result<Exit> {
     let plan = guard::uninstall::plan(root, &command.client)?;
     let done = carry_out(context, &plan, command.yes)?;
-    let guarded = Project::is_guarded(root);
+    let guarded = Project::is_guarded(&Disk, root);
     let mut document = plan.document();
     if let Some(map) = document.as_object_mut() {
         map.insert("workspace".to_owned(), json!(root));

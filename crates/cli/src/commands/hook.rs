@@ -1,5 +1,6 @@
 //! `seriatim hook`
 
+use seriatim_engine::ports::Ports;
 use std::ffi::OsString;
 use std::io::Read;
 use std::io::Write;
@@ -15,7 +16,6 @@ use crate::error::Result;
 use crate::exit::Exit;
 use crate::guard::parse_client;
 use crate::workspace::make_redactor;
-use crate::workspace::now;
 
 /// Answer an event of an agent's client: JSON on stdin, the decision on stdout
 ///
@@ -55,7 +55,7 @@ fn answer(client: Option<Client>) -> u8 {
     let mut payload = Vec::new();
     let read = std::io::stdin().lock().take(PAYLOAD_BYTES_MAX as u64 + 1).read_to_end(&mut payload);
     let answer = match (read, std::env::current_dir()) {
-        (Ok(_), Ok(folder)) => guard::hook(client, &payload, &folder, now(), &make_redactor),
+        (Ok(_), Ok(folder)) => guard::hook(client, &payload, &folder, &Ports::real(), &make_redactor),
         (Err(error), _) => Answer::failed_closed(&format!("the event could not be read: {error}")),
         (_, Err(error)) => Answer::failed_closed(&format!("the folder could not be read: {error}")),
     };

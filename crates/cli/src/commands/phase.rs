@@ -1,5 +1,6 @@
 //! `seriatim phase`
 
+use seriatim_engine::ports::Ports;
 use std::path::Path;
 
 use serde_json::json;
@@ -19,7 +20,6 @@ use crate::exit::Exit;
 use crate::steps;
 use crate::workspace::Workspace;
 use crate::workspace::make_redactor;
-use crate::workspace::now;
 
 /// Record a phase of a step: started, done, skipped or failed
 ///
@@ -145,10 +145,11 @@ impl What {
 }
 
 pub(crate) fn run(context: &Context, command: &Phase) -> Result<Exit> {
-    let root = Project::home(&Workspace::find(context.workspace.as_deref())?);
-    let workspace = Workspace::open_at(context, root.clone())?;
-    let project = Project { root: workspace.root.clone() };
-    let mut guard = Guard::new(&project, now(), &make_redactor);
+    let ports = Ports::real();
+    let root = Project::home(ports.files.as_ref(), &Workspace::find(context.workspace.as_deref())?);
+    let workspace = Workspace::open_at(context, root)?;
+    let project = workspace.project(&ports);
+    let mut guard = Guard::new(&project, &ports, &make_redactor).with_config(workspace.config.clone());
     let Some((which, change)) = command.act.change() else {
         let What::Partial(partial) = &command.act else { return Ok(Exit::Usage) };
         let (file, id) = find(&workspace.root, &mut guard, &partial.step, partial.project.as_deref())?;

@@ -1,5 +1,6 @@
 //! `seriatim status --summary`: the validation of all steps and projects at a glance (DS-123).
 
+use seriatim_engine::ports::Ports;
 use std::collections::BTreeMap;
 
 use serde::Serialize;
@@ -8,7 +9,6 @@ use seriatim_core::roadmap::state::StepState;
 use seriatim_core::roadmap::verdict::sentences;
 use seriatim_engine::guard::Guard;
 use seriatim_engine::guard::OpenStep;
-use seriatim_engine::guard::Project;
 
 use crate::args::Context;
 use crate::error::CommandError;
@@ -19,7 +19,6 @@ use crate::render::table::table;
 use crate::steps;
 use crate::workspace::Workspace;
 use crate::workspace::make_redactor;
-use crate::workspace::now;
 
 /// One step.
 #[derive(Debug, Serialize)]
@@ -80,8 +79,9 @@ struct Document {
 }
 
 pub(crate) fn run(context: &Context, workspace: &Workspace) -> Result<Exit> {
-    let project = Project { root: workspace.root.clone() };
-    let mut guard = Guard::new(&project, now(), &make_redactor);
+    let ports = Ports::real();
+    let project = workspace.project(&ports);
+    let mut guard = Guard::new(&project, &ports, &make_redactor).with_config(workspace.config.clone());
     let (open, finished) = match workspace.state().join("journal.db").exists() {
         true => (open_steps(&mut guard)?, known(guard.finished())?),
         false => (vec![], vec![]),

@@ -8,9 +8,11 @@ use seriatim_engine::drive::images_of;
 use seriatim_engine::drive::replay;
 use seriatim_engine::guard::Project;
 use seriatim_engine::guard::book;
+use seriatim_engine::hands::disk::Disk;
 use seriatim_flows::registry::Registry;
 use seriatim_journal::RunInfo;
 use seriatim_journal::Store;
+use std::sync::Arc;
 
 use crate::args::Context;
 use crate::error::Result;
@@ -100,7 +102,7 @@ pub(crate) fn run(context: &Context, command: &Verify) -> Result<Exit> {
 fn check_trails(workspace: &Workspace, store: &Store, info: &RunInfo, document: &mut Document) {
     let mut fault =
         |what: String| document.problems.push(Fault { run: Some(info.name.clone()), entry: None, what });
-    let project = Project { root: workspace.home.folder_of(&info.workspace) };
+    let project = Project::new(workspace.home.folder_of(&info.workspace), Arc::new(Disk));
     let trails = match book::trails(store, info.id) {
         Ok(trails) => trails,
         Err(e) => return fault(e.to_string()),

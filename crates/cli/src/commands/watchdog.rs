@@ -2,7 +2,7 @@
 
 use serde_json::json;
 use seriatim_engine::guard::Guard;
-use seriatim_engine::guard::Project;
+use seriatim_engine::ports::Ports;
 
 use crate::args::Context;
 use crate::error::CommandError;
@@ -11,7 +11,6 @@ use crate::exit::Exit;
 use crate::steps;
 use crate::workspace::Workspace;
 use crate::workspace::make_redactor;
-use crate::workspace::now;
 
 /// Find work that has been in progress for too long, and recover it
 ///
@@ -26,7 +25,8 @@ pub(crate) struct Watchdog {
 
 pub(crate) fn run(context: &Context, command: &Watchdog) -> Result<Exit> {
     let workspace = Workspace::open(context)?;
-    let project = Project { root: workspace.root.clone() };
+    let ports = Ports::real();
+    let project = workspace.project(&ports);
     let files: Vec<String> = steps::state_files(&workspace.root).into_iter().map(|(file, _)| file).collect();
     // Where nothing was ever recorded and there is no state file, nothing is stale, and nothing is created.
     if files.is_empty() && !workspace.state().join("journal.db").exists() {
@@ -34,7 +34,7 @@ pub(crate) fn run(context: &Context, command: &Watchdog) -> Result<Exit> {
         context.ui.say("Nothing is stale.");
         return Ok(Exit::Good);
     }
-    let mut guard = Guard::new(&project, now(), &make_redactor);
+    let mut guard = Guard::new(&project, &ports, &make_redactor).with_config(workspace.config.clone());
     let done =
         guard.watchdog(&files, command.minutes).map_err(|error| CommandError::usage(error.to_string()))?;
     let found: Vec<_> = done

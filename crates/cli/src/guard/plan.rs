@@ -1,5 +1,6 @@
 //! What is about to be changed: shown first, agreed to, then done.
 
+use seriatim_engine::hands::disk::Disk;
 use std::path::Path;
 
 use serde_json::Value;
@@ -86,7 +87,7 @@ pub(super) enum Marked {
 impl Marked {
     pub(super) fn read(root: &Path) -> Marked {
         let Ok(bytes) = std::fs::read(Project::mark_path(root)) else {
-            return if Project::is_guarded(root) { Marked::Unreadable } else { Marked::No };
+            return if Project::is_guarded(&Disk, root) { Marked::Unreadable } else { Marked::No };
         };
         match serde_json::from_slice::<Mark>(&bytes) {
             Ok(mark) if mark.version <= VERSION => Marked::Yes { mark, hash: Hash::of(&bytes) },

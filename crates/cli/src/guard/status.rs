@@ -1,6 +1,8 @@
 //! Whether a project is guarded, by what, and what the guard has open.
 
+use seriatim_engine::ports::Ports;
 use std::path::Path;
+use std::sync::Arc;
 
 use serde_json::Value;
 use serde_json::json;
@@ -25,7 +27,6 @@ use crate::ui::Tone;
 use crate::ui::Ui;
 use crate::ui::tone;
 use crate::workspace::make_redactor;
-use crate::workspace::now;
 
 /// The guard of a project, as it is found.
 #[derive(Debug)]
@@ -87,7 +88,8 @@ impl ClientHooks {
 
 impl Status {
     pub(crate) fn read(root: &Path) -> Status {
-        let guarded = Project::is_guarded(root);
+        let ports = Ports::real();
+        let guarded = Project::is_guarded(ports.files.as_ref(), root);
         let mark = match Marked::read(root) {
             Marked::Yes { mark, .. } => Some(mark),
             Marked::No | Marked::Unreadable => None,
@@ -99,9 +101,9 @@ impl Status {
             NAMES.iter().map(state).collect()
         });
         // A project without a book has nothing open; one whose book cannot be read is the doctor's business.
-        let project = Project { root: root.to_owned() };
+        let project = Project::new(root, Arc::clone(&ports.files));
         let steps = if guarded && project.state_dir().join("journal.db").exists() {
-            open_steps(&mut Guard::new(&project, now(), &make_redactor))
+            open_steps(&mut Guard::new(&project, &ports, &make_redactor))
         } else {
             vec![]
         };

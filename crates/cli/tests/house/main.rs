@@ -3,6 +3,8 @@
 #[cfg(test)]
 mod licences;
 #[cfg(test)]
+mod ports;
+#[cfg(test)]
 mod support;
 #[cfg(test)]
 mod tidy;

@@ -151,6 +151,12 @@ pub fn file_name(at: Utc) -> String {
     format!("audit-{}.log", at.day())
 }
 
+/// The trail of a day beside a state file.
+pub fn trail_of(step_file: &str, at: Utc) -> String {
+    let name = file_name(at);
+    step_file.rsplit_once('/').map_or(name.clone(), |(folder, _)| format!("{folder}/{name}"))
+}
+
 /// One line of a trail, of whatever generation.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Entry {

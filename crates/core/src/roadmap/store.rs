@@ -34,6 +34,11 @@ pub enum WriteError {
     Append(#[from] log::AppendError),
 }
 
+/// The name under which the book keeps what a later run has to know about a step.
+pub fn memory_key(path: &str, step: &str) -> String {
+    format!("roadmap:{path}#{step}")
+}
+
 impl StateFile {
     /// Reads a state file of any generation.
     pub fn read(path: &str, text: &str, own: &[Schema]) -> Result<StateFile, Vec<Finding>> {

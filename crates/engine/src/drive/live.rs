@@ -19,6 +19,7 @@ use seriatim_flows::Run;
 use seriatim_flows::Turn;
 use seriatim_flows::registry::End;
 use seriatim_flows::registry::Ended;
+use seriatim_flows::registry::Flow;
 use seriatim_journal::Append;
 use seriatim_journal::Door;
 use seriatim_journal::Kind;
@@ -31,6 +32,7 @@ use seriatim_journal::Status;
 use crate::job::Address;
 use crate::job::CallOf;
 use crate::job::Job;
+use crate::job::Told;
 use crate::perform::Stuck;
 
 /// An open call, and who has it.
@@ -66,6 +68,9 @@ pub(super) struct Live {
     pub(super) name: String,
     /// The configuration that the run recorded, or that a person put in its place.
     pub(super) config: Arc<PinnedConfig>,
+    /// The dialect's program, and what it was started with.
+    pub(super) flow: &'static Flow,
+    pub(super) input: Value,
     pub(super) run: Run<Ended>,
     pub(super) projector: Box<dyn Projector>,
     /// Entries that wait for the next commit: outcomes that have come, and marks of the engine.
@@ -123,6 +128,7 @@ impl Live {
                 .filter(|call| !call.cut_off)
                 .map(|call| call.call.clone())
                 .collect(),
+            told: Told::default(),
         }
     }
 

@@ -300,6 +300,8 @@ pub(super) fn take_up(
     let mut live = Live {
         lease,
         name: info.name.clone(),
+        flow,
+        input: input.clone(),
         run,
         projector,
         entries,

@@ -28,6 +28,7 @@ use seriatim_flows::Request;
 use seriatim_flows::registry::Ended;
 use seriatim_flows::registry::Registry;
 use seriatim_flows::registry::STANDARD;
+use seriatim_flows::request::GitCall;
 use seriatim_journal::Append;
 use seriatim_journal::Committed;
 use seriatim_journal::Door;
@@ -40,10 +41,15 @@ use seriatim_journal::RunRef;
 use seriatim_journal::Store;
 
 use crate::agents;
+use crate::guard::Project;
 use crate::hands::files::Files;
 use crate::hands::paths::Workspace;
 use crate::job::Address;
+use crate::job::Job;
+use crate::job::Told;
+use crate::labelled::Needed;
 use crate::listen::Listener;
+use crate::records::Poster;
 use crate::schedule::Event;
 use crate::schedule::Schedule;
 
@@ -124,6 +130,8 @@ pub struct Driver<'a> {
     schedule: &'a mut dyn Schedule,
     listener: &'a mut dyn Listener,
     disk: Disk,
+    /// The workspace, for state files and audit trails.
+    project: Project,
     /// The configuration of the moment. Runs use the one that they recorded.
     config: Arc<Config>,
     /// Why the configuration of the moment cannot be used, where it cannot.
@@ -153,12 +161,14 @@ impl<'a> Driver<'a> {
         workspace: Workspace,
     ) -> Driver<'a> {
         let door = store.door().clone();
+        let project = Project::new(workspace.root(), Arc::clone(&files));
         let disk = Disk { files, workspace, state: store.dir().to_owned() };
         Driver {
             store,
             schedule,
             listener,
             disk,
+            project,
             config,
             unreadable: None,
             door,
@@ -308,7 +318,7 @@ impl<'a> Driver<'a> {
         let schedule = &mut *self.schedule;
         let config = live.config.clone();
         let is_human = |request: &Request| human(&config.config, request);
-        let mut inline = |job: &crate::job::Job| schedule.inline(job);
+        let mut inline = |job: &Job| schedule.inline(job);
         live.step(&self.door, now, self.listener.attended(), &is_human, &mut inline).map(Some)
     }
 
@@ -327,24 +337,37 @@ impl<'a> Driver<'a> {
         } else if step.parked {
             self.forget(run, Left::Parked);
         } else {
-            self.dispatch(run);
+            self.dispatch(run)?;
         }
         Ok(())
     }
 
-    fn dispatch(&mut self, run: RunRef) {
-        let Some(live) = self.live.get_mut(&run) else { return };
+    fn dispatch(&mut self, run: RunRef) -> Result<(), Error> {
+        let Some(live) = self.live.get_mut(&run) else { return Ok(()) };
         let fresh: Vec<String> =
             live.open.iter().filter(|(_, o)| o.place == Where::New).map(|(key, _)| key.clone()).collect();
         for key in fresh {
             let Some(opened) = live.open.get_mut(&key) else { continue };
             opened.place = Where::AtWork;
-            let job = live.open.get(&key).map(|opened| live.job(&key, opened));
-            if let Some(job) = job {
+            let Some(job) = live.open.get(&key).map(|opened| live.job(&key, opened)) else { continue };
+            let Request::Book(call) = &job.request else {
                 self.listener.began(&job);
-                self.schedule.start(job);
+                let told = told(self.store, &job);
+                self.schedule.start(Job { told, ..job });
+                continue;
+            };
+            // The store is the driver's own, so it does this itself; the intent is durable by now.
+            let poster = Poster { flow: live.flow, input: &live.input, job: &job };
+            match poster.perform(self.store, &self.project, call) {
+                Ok(body) => live.put(&self.door, &key, body, self.schedule.now()),
+                // Nothing is journalled: the request is still open and is done again at `resume`.
+                Err(stuck) => {
+                    live.open.remove(&key);
+                    return self.let_go(run, Left::Stuck(stuck.0));
+                }
             }
         }
+        Ok(())
     }
 
     /// Waits for the world and takes in what it says.
@@ -502,6 +525,19 @@ impl<'a> Driver<'a> {
         let Some(live) = self.live.remove(&run) else { return };
         let files = self.files.remove(&run).unwrap_or_default();
         self.left.push(Outcome { run, name: live.name, left, files });
+    }
+}
+
+/// What the hands have to know from the journal for a job: they have no store of their own.
+fn told(store: &Store, job: &Job) -> Told {
+    match &job.request {
+        Request::Git(GitCall::Commit(_)) => {
+            Told { head: store.tip(job.address.run).ok().map(|tip| tip.head), needed: Needed::Unknown }
+        }
+        Request::Snapshot { label, .. } if !label.is_empty() => {
+            Told { head: None, needed: Needed::read(store).unwrap_or(Needed::Unknown) }
+        }
+        _ => Told::default(),
     }
 }
 

@@ -4,15 +4,14 @@
 //! after it is durable and before anybody else writes, so that the files never run ahead of the record.
 
 mod memory;
+mod writes;
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
-use std::fs::OpenOptions;
-use std::io::Write;
-use std::path::Path;
 
 use serde::Deserialize;
 use serde::Serialize;
+use serde::de::DeserializeOwned;
 use serde_json::json;
 use seriatim_core::hash::Hash;
 use seriatim_core::question::Answer;
@@ -36,8 +35,9 @@ use super::GuardError;
 use super::project::Project;
 use super::step;
 use super::step::OpenStep;
-use crate::hands::disk::Disk;
-use crate::hands::files::Files;
+use crate::hands::files::Links;
+use crate::hands::files::Write;
+use crate::ports::Stores;
 
 /// The name under which the book stands among the runs.
 pub const FLOW: &str = "guard";
@@ -85,12 +85,17 @@ struct Outside {
 
 impl Book {
     /// Opens the book for a process that lives for a moment.
-    pub fn open(project: &Project, redactor: Redactor) -> Result<Book, GuardError> {
+    pub fn open(project: &Project, stores: &dyn Stores, redactor: Redactor) -> Result<Book, GuardError> {
         let mut home = project.place();
-        // A hook has nobody to tell about a move; the next command finds the store where it belongs.
+        // A hook has no person to tell about a move; the next command finds the store where it belongs.
         home.settle()?;
-        let store = Store::open_for_hook(home.store(), redactor)?.at(&home.key());
-        Ok(Book { store, steps: RefCell::default() })
+        let store = stores.open(home.store(), redactor)?.at(&home.key());
+        Ok(Book::over(store))
+    }
+
+    /// Makes a book of a store that is open already.
+    pub fn over(store: Store) -> Book {
+        Book { store, steps: RefCell::default() }
     }
 
     /// The steps that are open. One hook asks for them several times, and hardly ever has anybody written in between.
@@ -121,40 +126,82 @@ impl Book {
         now: Utc,
         work: impl FnOnce(&mut Desk<'_, '_>) -> Result<T, GuardError>,
     ) -> Result<T, GuardError> {
-        let door = self.store.door().clone();
-        let new = NewRun {
-            name: FLOW.to_owned(),
-            flow: FLOW.to_owned(),
-            flow_version: 1,
-            title: "The guard of live sessions".to_owned(),
-            subject: String::new(),
-            at: now,
-        };
-        let mut trouble = Ok(());
         self.steps.take();
-        let written = self.store.write_book(
-            &new,
-            |page| {
-                let mut desk = Desk { project, now, page, door, trails: BTreeMap::new(), files: vec![] };
-                let value = work(&mut desk)?;
-                let outside = desk.finish()?;
-                Ok::<_, GuardError>((value, outside))
-            },
-            |(_, outside)| trouble = outside.write(project),
-        )?;
-        let (value, _) = written?;
-        trouble.map(|()| value)
+        write(&mut self.store, project, now, work)
+    }
+
+    /// Writes again what a process did not come to write that died after its transaction.
+    pub(super) fn complete_writes(&mut self, project: &Project, now: Utc) -> Result<(), GuardError> {
+        match writes::any_missing(&self.store, project)? {
+            true => self.write(project, now, |_| Ok(())),
+            false => Ok(()),
+        }
     }
 
     /// Ends the use of the book by a process that ends itself at once.
-    pub(super) fn leave(self) {
-        self.store.leave();
+    pub(super) fn leave(self, stores: &dyn Stores) {
+        stores.leave(self.store);
     }
 
-    /// Moves what hooks left in the write-ahead log into the database, when nobody is in a hurry.
-    pub fn tidy(project: &Project, redactor: Redactor) -> Result<(), GuardError> {
-        Ok(Store::open(&project.state_dir(), redactor)?.close()?)
+    /// Ends the use of the book when nobody is in a hurry: what hooks left in the write-ahead log is moved into the
+    /// database.
+    pub(super) fn tidy(self) -> Result<(), GuardError> {
+        Ok(self.store.tidy()?)
     }
+}
+
+/// Does `work` in one transaction of the book in `store`; then its files are written. When it fails, nothing happened.
+pub(crate) fn write<T>(
+    store: &mut Store,
+    project: &Project,
+    now: Utc,
+    work: impl FnOnce(&mut Desk<'_, '_>) -> Result<T, GuardError>,
+) -> Result<T, GuardError> {
+    if writes::any_missing(store, project)? {
+        let written = transact(store, project, now, |desk| desk.write_missing())?;
+        writes::clear_folders(project, &written);
+    }
+    transact(store, project, now, |desk| {
+        desk.forget_written()?;
+        work(desk)
+    })
+}
+
+fn transact<T>(
+    store: &mut Store,
+    project: &Project,
+    now: Utc,
+    work: impl FnOnce(&mut Desk<'_, '_>) -> Result<T, GuardError>,
+) -> Result<T, GuardError> {
+    let door = store.door().clone();
+    let new = NewRun {
+        name: FLOW.to_owned(),
+        flow: FLOW.to_owned(),
+        flow_version: 1,
+        title: "The guard of live sessions".to_owned(),
+        subject: String::new(),
+        at: now,
+    };
+    let mut trouble = Ok(());
+    let written = store.write_book(
+        &new,
+        |page| {
+            let mut desk = Desk { project, now, page, door, trails: BTreeMap::new(), files: vec![] };
+            let value = work(&mut desk)?;
+            let outside = desk.finish()?;
+            Ok::<_, GuardError>((value, outside))
+        },
+        |(_, outside)| trouble = outside.write(project),
+    )?;
+    let (value, _) = written?;
+    trouble.map(|()| value)
+}
+
+/// What was remembered under a key in the book of `store`, if it can still be read.
+pub(crate) fn memo<T: DeserializeOwned>(store: &Store, key: &str) -> Result<Option<T>, GuardError> {
+    let Some(book) = store.book(FLOW)? else { return Ok(None) };
+    let bytes = store.memo(book, key)?;
+    Ok(bytes.and_then(|bytes| serde_json::from_slice(&bytes).ok()))
 }
 
 fn read_steps(memos: Vec<(String, Vec<u8>)>) -> Vec<OpenStep> {
@@ -173,22 +220,21 @@ impl Desk<'_, '_> {
 
     /// Remembers a step as it is now.
     pub fn keep(&mut self, step: &OpenStep) -> Result<(), GuardError> {
-        let bytes = serde_json::to_vec(step).unwrap_or_default();
-        let value = self.door.clean(bytes);
+        let value = self.door.clean(json_of(step)?);
         Ok(self.page.set(&step.key(), &value)?)
     }
 
     /// A passed gate closed the step. What it cost is still known.
     pub fn close(&mut self, step: &OpenStep) -> Result<(), GuardError> {
         let finished = OpenStep { base: None, ..step.clone() };
-        let value = self.door.clean(serde_json::to_vec(&finished).unwrap_or_default());
+        let value = self.door.clean(json_of(&finished)?);
         self.page.set(&format!("{FINISHED}{}", step.key()), &value)?;
         Ok(self.page.forget(&step.key())?)
     }
 
     /// Asks a person about something, once.
     pub(super) fn ask(&mut self, key: &str, question: &Question) -> Result<String, GuardError> {
-        let bytes = serde_json::to_vec(question).unwrap_or_default();
+        let bytes = json_of(question)?;
         let digest = Hash::of(&bytes);
         let body = self.door.clean(bytes);
         let call = OpenCall { key: key.to_owned(), kind: OpenKind::Question, digest, body };
@@ -197,7 +243,7 @@ impl Desk<'_, '_> {
 
     /// Takes notice of what a person answered.
     pub(super) fn answered(&mut self, key: &str, answer: &Answer) -> Result<(), GuardError> {
-        let body = self.door.clean(serde_json::to_vec(answer).unwrap_or_default());
+        let body = self.door.clean(json_of(answer)?);
         Ok(self.page.answer(key, body, self.now)?)
     }
 
@@ -208,18 +254,20 @@ impl Desk<'_, '_> {
 
     /// Puts an event into the book and onto the trail.
     pub fn happened(&mut self, event: &Event) -> Result<(), GuardError> {
-        let folder = match event.step_file.rsplit_once('/') {
-            Some((folder, _)) => folder.to_owned(),
-            None if event.step_file.is_empty() => PROJECT_TRAIL.to_owned(),
-            None => String::new(),
+        let file = match event.step_file.is_empty() {
+            true => format!("{PROJECT_TRAIL}/{}", event.file_name()),
+            false => audit::trail_of(&event.step_file, event.at),
         };
-        let file =
-            if folder.is_empty() { event.file_name() } else { format!("{folder}/{}", event.file_name()) };
-        if !self.trails.contains_key(&file) {
-            let trail = self.open_trail(&file)?;
-            self.trails.insert(file.clone(), trail);
+        self.record_line(&file, &event.line())
+    }
+
+    /// Puts a line into the book and onto a trail.
+    pub(crate) fn record_line(&mut self, file: &str, line: &str) -> Result<(), GuardError> {
+        if !self.trails.contains_key(file) {
+            let trail = self.open_trail(file)?;
+            self.trails.insert(file.to_owned(), trail);
         }
-        self.add_line(&file, &event.line())
+        self.add_line(file, line)
     }
 
     fn add_line(&mut self, file: &str, line: &str) -> Result<(), GuardError> {
@@ -240,7 +288,7 @@ impl Desk<'_, '_> {
         let key = format!("{TRAIL}{file}");
         let path = self.project.file(file);
         let memo = self.page.memo(&key)?.and_then(|bytes| serde_json::from_slice::<Written>(&bytes).ok());
-        let length = std::fs::metadata(&path).map_or(0, |found| found.len());
+        let length = self.project.files.stamp(&path, Links::Follow)?.map_or(0, |found| found.size_bytes);
         match memo {
             Some(written) if written.bytes == length => {
                 return Ok(Trail { written, add: String::new(), restore: None });
@@ -306,6 +354,7 @@ impl Desk<'_, '_> {
     pub fn write_state(&mut self, path: &str, text: String) -> Result<Hash, GuardError> {
         let hash = Hash::of(text.as_bytes());
         self.saw_state(path, &text)?;
+        self.expect_write(path, hash)?;
         self.files.push((path.to_owned(), text));
         Ok(hash)
     }
@@ -340,7 +389,7 @@ impl Desk<'_, '_> {
         for (file, trail) in &trails {
             let before = trail.restore.as_ref().map_or(trail.written.bytes, |text| text.len() as u64);
             let written = Written { bytes: before + trail.add.len() as u64 };
-            let value = door.clean(serde_json::to_vec(&written).unwrap_or_default());
+            let value = door.clean(json_of(&written)?);
             page.set(&format!("{TRAIL}{file}"), &value)?;
         }
         Ok(Outside { trails: trails.into_iter().collect(), files })
@@ -373,37 +422,28 @@ fn adoption(body: &[u8]) -> Option<(u64, Hash)> {
 
 impl Outside {
     fn write(&self, project: &Project) -> Result<(), GuardError> {
+        let files = project.files.as_ref();
         for (path, text) in &self.files {
-            let path = project.file(path);
-            Disk.write(&path, text.as_bytes(), crate::hands::files::Write::DURABLE).map_err(|error| {
-                GuardError::File { path, source: std::io::Error::other(error.to_string()) }
-            })?;
+            files.write(&project.file(path), text.as_bytes(), Write::DURABLE)?;
         }
         for (file, trail) in &self.trails {
             let path = project.file(file);
-            let written = match &trail.restore {
-                Some(text) => std::fs::write(&path, format!("{text}{}", trail.add)),
-                None => append(&path, &trail.add),
-            };
-            written.map_err(|source| GuardError::File { path, source })?;
+            match &trail.restore {
+                Some(text) => {
+                    let whole = format!("{text}{}", trail.add);
+                    files.write(&path, whole.as_bytes(), Write::REBUILDABLE)?;
+                }
+                None if trail.add.is_empty() => {}
+                None => files.append(&path, trail.add.as_bytes(), false)?,
+            }
         }
         Ok(())
     }
 }
 
-fn append(path: &Path, text: &str) -> std::io::Result<()> {
-    if text.is_empty() {
-        return Ok(());
-    }
-    let open = || OpenOptions::new().append(true).create(true).open(path);
-    let mut file = open().or_else(|error| match path.parent() {
-        Some(folder) if error.kind() == std::io::ErrorKind::NotFound => {
-            std::fs::create_dir_all(folder)?;
-            open()
-        }
-        _ => Err(error),
-    })?;
-    file.write_all(text.as_bytes())
+/// The JSON of something that goes into the book. Nothing is recorded in the place of what cannot be written.
+fn json_of(value: &impl Serialize) -> Result<Vec<u8>, GuardError> {
+    serde_json::to_vec(value).map_err(|error| GuardError::Refused(format!("it cannot be recorded: {error}")))
 }
 
 /// What the book says an audit file must hold: its lines, and how much of the file was there before.
@@ -439,10 +479,4 @@ pub fn losses(store: &Store, book: RunRef) -> Result<Vec<String>, seriatim_journ
         found.extend(line.and_then(|line| line["what"].as_str().map(str::to_owned)));
     })?;
     Ok(found)
-}
-
-/// The name of today's trail beside a state file.
-pub fn trail_of(step_file: &str, at: Utc) -> String {
-    let name = audit::file_name(at);
-    step_file.rsplit_once('/').map_or(name.clone(), |(folder, _)| format!("{folder}/{name}"))
 }

@@ -61,7 +61,7 @@ impl Gate {
 impl Guard<'_> {
     /// Judges the commit that is about to be made.
     pub fn commit_gate(&mut self) -> Result<Gate, GuardError> {
-        let rules = Rules::read(self.project)?;
+        let rules = self.rules()?;
         let governing = self.governing_commit(&rules)?;
         let gate = self.judge_commit(&rules, &governing)?;
         self.transact(|desk| {
@@ -91,7 +91,7 @@ impl Guard<'_> {
 
     /// What would keep a commit from being made now, and what to do about it, without putting it on record.
     pub(super) fn commit_faults(&mut self) -> Result<Vec<String>, GuardError> {
-        let rules = Rules::read(self.project)?;
+        let rules = self.rules()?;
         let governing = self.governing_commit(&rules)?;
         let gate = self.judge_commit(&rules, &governing)?;
         Ok(gate.reasons().into_iter().chain(gate.advice()).collect())
@@ -99,7 +99,7 @@ impl Guard<'_> {
 
     /// Judges what is about to be pushed: commits that were made past the hooks are looked at here.
     pub fn push_gate(&mut self, tips: &[(String, Option<String>)]) -> Result<Gate, GuardError> {
-        let rules = Rules::read(self.project)?;
+        let rules = self.rules()?;
         let governing = self.governing_push(&rules, tips)?;
         let gate = self.judge_commit(&rules, &governing)?;
         self.transact(|desk| {
@@ -137,7 +137,7 @@ impl Guard<'_> {
 
     /// What is not accounted for in an open step: sub-agents that no hook saw, and files outside of its patterns.
     pub fn unaccounted(&mut self, open: &OpenStep) -> Result<Vec<Objection>, GuardError> {
-        let rules = Rules::read(self.project)?;
+        let rules = self.rules()?;
         let mut found = reconcile::unseen_beside(self.project, open)?;
         if let Ok(loaded) = state::load(self.project, &rules, &open.step_file, Some(&open.task_id))? {
             found.extend(self.outside(&rules, open, &loaded.state)?);
@@ -161,7 +161,7 @@ impl Guard<'_> {
         }
         let others = self.beside(open)?;
         let permitted = scope::of_others(self.project, rules, open, &others)?;
-        let judged = scope::judge(self.project, open, state, &permitted)?;
+        let judged = scope::judge(self.repository(), open, state, &permitted)?;
         let found = judged.verdict.violations.into_iter().map(Objection::Scope);
         Ok(found.filter(|objection| machine::counts_outside(open.ended, last, objection)).collect())
     }

@@ -1,7 +1,5 @@
 //! The settings of a client were changed in mid-session: they must still ask the guard.
 
-use std::path::Path;
-
 use seriatim_core::guard::client::Client;
 use seriatim_core::guard::event::Event;
 use seriatim_core::guard::path;
@@ -50,7 +48,7 @@ impl Guard<'_> {
         let mark = self.project.mark();
         let listed = mark.clients.iter().filter(|installed| installed.client == client);
         let listed: Vec<String> = listed.map(|installed| installed.settings.path.clone()).collect();
-        if listed.is_empty() && std::env::var_os("CLAUDE_PLUGIN_ROOT").is_none() {
+        if listed.is_empty() && !self.ports.environment.has_plugin {
             return vec![client.settings_path().to_owned()];
         }
         listed
@@ -61,14 +59,14 @@ impl Guard<'_> {
         let usual = client.settings_path();
         let files = [usual.to_owned(), usual.replace("settings.json", "settings.local.json")];
         files.into_iter().find(|file| {
-            let text = std::fs::read_to_string(self.project.root.join(file)).unwrap_or_default();
+            let text = self.project.text(file).unwrap_or_default();
             settings::switches_off(&text, client)
         })
     }
 
     /// Which of our hooks a settings file lacks.
     fn missing(&self, client: Client, file: &str) -> Option<String> {
-        let text = std::fs::read_to_string(self.project.root.join(Path::new(file))).ok();
+        let text = self.project.text(file).ok();
         match settings::present(text.as_deref(), client) {
             Ok(hooks) => {
                 let gone: Vec<&str> =

@@ -29,6 +29,7 @@ use seriatim_core::roadmap::verdict::sentences;
 
 use super::Guard;
 use super::GuardError;
+use super::project::Project;
 use super::rules::Rules;
 use super::scope;
 use super::sightings;
@@ -118,7 +119,7 @@ impl Guard<'_> {
     fn note_call(&mut self, event: &Event, spawn: &Spawn) -> Result<(), GuardError> {
         let (Some(_), Some(call)) = (&event.agent_id, &spawn.tool_use_id) else { return Ok(()) };
         let steps = self.book()?.steps()?;
-        let Some(open) = working(&steps, event) else { return Ok(()) };
+        let Some(open) = working(self.project, &steps, event) else { return Ok(()) };
         self.transact(|desk| match desk.step(&open.step_file, &open.task_id)? {
             Some(mut step) if step.calls.len() < step::CALLS_MAX => {
                 step.calls.push(call.clone());
@@ -160,7 +161,7 @@ impl Guard<'_> {
 
     /// Validates the tagged prompts of one call. Either all steps are opened, or none.
     fn invoke(&mut self, event: &Event, prompts: &[&String], call: &Call<'_>) -> Result<Reply, GuardError> {
-        let rules = Rules::read(self.project)?;
+        let rules = self.rules()?;
         self.watch(&rules)?;
         self.watch_named(&rules, prompts)?;
         self.look_again(&rules)?;
@@ -196,6 +197,10 @@ impl Guard<'_> {
         let file = examined.step_file.clone().unwrap_or_default();
         let task = examined.loaded.as_ref().map(|loaded| loaded.state.task_id.clone());
         let session = event.session_id.clone();
+        if examined.errors.is_empty() && examined.loaded.is_some() {
+            // Before the step is open: whoever dies in between leaves no step whose edits go unseen.
+            state::follow(self.project, &file);
+        }
         let opened = self.transact(|desk| {
             let with = |happening| {
                 let event = desk.event(happening, &file).with("command", examined.origin.as_str());
@@ -313,7 +318,7 @@ impl Guard<'_> {
 
     /// An agent of a step may start nothing that goes beyond it (DS-27).
     fn stay_within(&self, steps: &[OpenStep], event: &Event, examined: &mut Examined) {
-        let Some(open) = working(steps, event) else { return };
+        let Some(open) = working(self.project, steps, event) else { return };
         let task = examined.loaded.as_ref().map(|loaded| loaded.state.task_id.clone());
         let asked = Asked {
             origin: Some(&examined.origin),
@@ -373,7 +378,7 @@ impl Guard<'_> {
     }
 
     fn is_complete(&self, step: &OpenStep) -> bool {
-        let Ok(rules) = Rules::read(self.project) else { return false };
+        let Ok(rules) = self.rules() else { return false };
         let loaded = state::load(self.project, &rules, &step.step_file, Some(&step.task_id));
         matches!(loaded, Ok(Ok(loaded)) if loaded.state.status == StepStatus::Done)
     }
@@ -387,9 +392,9 @@ pub(super) fn owner<'s>(steps: &'s [OpenStep], event: &Event) -> Option<&'s Open
 
 /// The step that the agent works on in which an event happened: as its own agent, or as one that it called. What the
 /// client itself wrote down about the agent counts more than the order in which agents began.
-fn working<'s>(steps: &'s [OpenStep], event: &Event) -> Option<&'s OpenStep> {
+fn working<'s>(project: &Project, steps: &'s [OpenStep], event: &Event) -> Option<&'s OpenStep> {
     event.agent_id.as_deref()?;
-    let call = transcript::call_of(event);
+    let call = transcript::call_of(project, event);
     let Some(call) = call.as_ref() else {
         let earlier = |step: &&OpenStep| step.agents.iter().any(|id| event.agent_id.as_ref() == Some(id));
         return owner(steps, event).or_else(|| steps.iter().find(earlier));

@@ -5,7 +5,6 @@ mod tests;
 
 use std::path::Path;
 use std::time::Duration;
-use std::time::Instant;
 
 use seriatim_core::config::Gate;
 use seriatim_core::guard::client::Client;
@@ -21,14 +20,15 @@ use super::project::Project;
 use super::rules::Rules;
 use super::state;
 use super::step::OpenStep;
+use crate::hands::clock::Clock;
+use crate::hands::files::Files;
 use crate::hands::process::DEFAULT_ENVIRONMENT;
 use crate::hands::process::Ended;
 use crate::hands::process::How;
-use crate::hands::process::Processes;
 use crate::hands::process::Spawn;
 use crate::hands::process::Unwatched;
 use crate::hands::process::environment;
-use crate::hands::runner::Supervised;
+use crate::ports::Ports;
 
 /// What a hook needs beside its gates: to look at the files before, to end what is left of a gate, and to put all of it
 /// on record.
@@ -43,39 +43,40 @@ const REPORT_BYTES_MAX: u64 = 16 << 20;
 /// How long a client waits for the hook, from the moment at which the hook began. All gates share it, those of several
 /// steps that are judged at once included: a hook that takes longer is not listened to.
 pub(super) struct Patience {
-    began: Instant,
+    began_ms: u64,
     limit: Duration,
 }
 
 impl Patience {
-    fn from_now(seconds: Option<u32>) -> Patience {
-        Patience { began: Instant::now(), limit: Duration::from_secs(seconds.unwrap_or_default().into()) }
+    fn from_now(clock: &dyn Clock, seconds: Option<u32>) -> Patience {
+        let limit = Duration::from_secs(seconds.unwrap_or_default().into());
+        Patience { began_ms: clock.monotonic_ms(), limit }
     }
 
     /// What the settings that `guard install` writes give the hook of an event; the least that any hook of the client
     /// has where they do not name the event.
-    pub(super) fn with(event: &Event) -> Patience {
+    pub(super) fn with(event: &Event, clock: &dyn Clock) -> Patience {
         let hooks = settings::hooks(event.client);
         let named = hooks.iter().filter(|hook| hook.event == event.name).map(|hook| hook.timeout_s).max();
-        Patience::from_now(named.or_else(|| hooks.iter().map(|hook| hook.timeout_s).min()))
+        Patience::from_now(clock, named.or_else(|| hooks.iter().map(|hook| hook.timeout_s).min()))
     }
 
-    fn left(&self) -> Duration {
-        self.limit.saturating_sub(RESERVE).saturating_sub(self.began.elapsed())
-    }
-}
-
-impl Default for Patience {
     /// Where no client waits, as long as the most patient one would.
-    fn default() -> Patience {
+    pub(super) fn most(clock: &dyn Clock) -> Patience {
         let all = Client::ALL.into_iter().flat_map(settings::hooks);
-        Patience::from_now(all.map(|hook| hook.timeout_s).max())
+        Patience::from_now(clock, all.map(|hook| hook.timeout_s).max())
+    }
+
+    fn left(&self, clock: &dyn Clock) -> Duration {
+        let passed = Duration::from_millis(clock.monotonic_ms().saturating_sub(self.began_ms));
+        self.limit.saturating_sub(RESERVE).saturating_sub(passed)
     }
 }
 
 /// Runs the gates of a step that is said to be done. Others have nothing to show yet.
 pub(super) fn run(
     project: &Project,
+    ports: &Ports,
     rules: &Rules,
     step: &OpenStep,
     patience: &Patience,
@@ -91,18 +92,19 @@ pub(super) fn run(
     if loaded.state.status != StepStatus::Done {
         return Ok(vec![]);
     }
-    Ok(all(&Supervised::by_this_program(), &project.root, &gates, patience.left()))
+    let left = patience.left(ports.clock.as_ref());
+    Ok(all(ports, &project.root, &gates, left))
 }
 
 /// Runs gates one after the other in the time that all of them have together.
-fn all(processes: &dyn Processes, root: &Path, gates: &[(&str, &Gate)], mut left: Duration) -> Vec<Evidence> {
+fn all(ports: &Ports, root: &Path, gates: &[(&str, &Gate)], mut left: Duration) -> Vec<Evidence> {
     let mut found = vec![];
     for (name, gate) in gates {
         if left < SHORTEST {
             found.push(Evidence::not_run(name, "the gates before it used up the time that a stop has"));
             continue;
         }
-        let (evidence, took) = one(processes, root, name, gate, left);
+        let (evidence, took) = one(ports, root, name, gate, left);
         found.push(evidence.ran_within(&gate.within));
         left = left.saturating_sub(took);
     }
@@ -110,22 +112,16 @@ fn all(processes: &dyn Processes, root: &Path, gates: &[(&str, &Gate)], mut left
 }
 
 /// Runs one gate, and tells how long that took.
-fn one(
-    processes: &dyn Processes,
-    root: &Path,
-    name: &str,
-    gate: &Gate,
-    left: Duration,
-) -> (Evidence, Duration) {
+fn one(ports: &Ports, root: &Path, name: &str, gate: &Gate, left: Duration) -> (Evidence, Duration) {
     let argv = [gate.within.as_slice(), &gate.command].concat();
-    let mut spawn = Spawn::new(argv, root, format!("guard-gate-{name}-{}", std::process::id()));
+    let mut spawn = Spawn::new(argv, root, format!("guard-gate-{name}-{}", ports.environment.pid));
     spawn.env = environment(&DEFAULT_ENVIRONMENT);
     spawn.env.extend(environment(&gate.env));
     let left_ms = u64::try_from(left.as_millis()).unwrap_or(u64::MAX);
     let limit_ms = gate.timeout_ms.map_or(left_ms, |own| own.min(left_ms));
     spawn.deadline_ms = Some(limit_ms);
     spawn.grace_ms = GRACE_MS;
-    let ended = match processes.run(&spawn, &Unwatched) {
+    let ended = match ports.processes.run(&spawn, &Unwatched) {
         Ok(ended) => ended,
         Err(error) => {
             return (Evidence::broken(name, format!("it could not be run: {error}")), Duration::ZERO);
@@ -135,7 +131,7 @@ fn one(
     if ended.how == How::Deadline {
         return (Evidence::not_run(name, too_long(gate, limit_ms, left_ms)), took);
     }
-    let report = gate.value.as_deref().and_then(|path| report(root, path));
+    let report = gate.value.as_deref().and_then(|path| report(ports.files.as_ref(), root, path));
     (Evidence::of(name, gate, &ran(&ended, &both(&ended), report.as_deref())), took)
 }
 
@@ -167,9 +163,7 @@ fn both(ended: &Ended) -> String {
 }
 
 /// The report that the value of a gate stands in, if that is what its `value` names.
-fn report(root: &Path, path: &str) -> Option<String> {
+fn report(files: &dyn Files, root: &Path, path: &str) -> Option<String> {
     let path = root.join(path);
-    let is_report =
-        std::fs::metadata(&path).is_ok_and(|found| found.is_file() && found.len() <= REPORT_BYTES_MAX);
-    is_report.then(|| std::fs::read_to_string(path).ok()).flatten()
+    files.read(&path, REPORT_BYTES_MAX).and_then(|found| found.into_text(&path)).ok()
 }

@@ -10,16 +10,15 @@ use seriatim_core::guard::event::Kind;
 use seriatim_core::guard::reply::Answer;
 use seriatim_core::guard::reply::Reply;
 use seriatim_core::roadmap::audit::Happening;
-use seriatim_core::time::Utc;
 
 use super::Guard;
 use super::GuardError;
 use super::MakeRedactor;
-use super::book::Book;
 use super::evidence::Patience;
 use super::project::Project;
 use super::state;
 use super::step::worktree;
+use crate::ports::Ports;
 
 /// Answers one event, in a process that does nothing else. `folder` is where the hook was started, for payloads that
 /// do not say where they come from.
@@ -27,15 +26,15 @@ pub fn hook(
     client: Option<Client>,
     payload: &[u8],
     folder: &Path,
-    now: Utc,
+    ports: &Ports,
     redactor: &MakeRedactor,
 ) -> Answer {
     let event = match Event::parse(client, payload) {
         Ok(event) => event,
         Err(broken) => {
             // Where nothing is guarded, nothing is refused.
-            let Some(project) = Project::find(folder) else { return Answer::default() };
-            let mut guard = Guard::new(&project, now, redactor);
+            let Some(project) = Project::find(&ports.files, folder) else { return Answer::default() };
+            let mut guard = Guard::new(&project, ports, redactor);
             // Whether it can be put on record does not change the answer.
             let _ = guard.note_broken(&broken.to_string());
             return Answer::to_broken(&broken);
@@ -43,15 +42,17 @@ pub fn hook(
     };
     let from = event.cwd.as_deref().map_or_else(|| folder.to_owned(), PathBuf::from);
     // An agent may have gone elsewhere; the session still belongs to the project that its client names.
-    let session = || Project::find(Path::new(&std::env::var_os("CLAUDE_PROJECT_DIR")?));
-    let Some(project) = Project::find(&from).or_else(session) else { return Answer::default() };
+    let session = || Project::find(&ports.files, ports.environment.project_dir.as_deref()?);
+    let Some(project) = Project::find(&ports.files, &from).or_else(session) else {
+        return Answer::default();
+    };
     worktree::note(&project, &event);
     let concerns = event.matters() && needs_the_book(&event);
     if !concerns && !state::is_any_edited(&project) {
         return Answer::default();
     }
-    let mut guard = Guard::new(&project, now, redactor);
-    guard.patience = Patience::with(&event);
+    let mut guard = Guard::new(&project, ports, redactor);
+    guard.patience = Patience::with(&event, ports.clock.as_ref());
     // What an agent wrote into a state file is held against the save before it, so it is seen at whatever comes next.
     let edits = guard.take_over_edits();
     let reply = edits.and_then(|()| if concerns { guard.answer(&event) } else { Ok(Reply::Pass) });
@@ -69,7 +70,7 @@ pub fn hook(
         }
     };
     if let Some(book) = guard.book {
-        book.leave();
+        book.leave(ports.stores.as_ref());
     }
     answer
 }
@@ -113,9 +114,10 @@ impl Guard<'_> {
     /// A session is over: nobody is in a hurry now, so what hooks left in the log is tidied up.
     fn session_end(&mut self, event: &Event) -> Result<Reply, GuardError> {
         self.stop_failure(event, Some("the session ended while the agent was at work"))?;
-        self.book = None;
-        let redactor = self.make_redactor()?;
-        Book::tidy(self.project, redactor)?;
+        match self.book.take() {
+            Some(book) => book.tidy()?,
+            None => {}
+        }
         Ok(Reply::Pass)
     }
 

@@ -17,7 +17,6 @@ use super::GuardError;
 use super::book::Desk;
 use super::project::Project;
 use super::reconcile;
-use super::rules::Rules;
 use super::sightings;
 use super::state::Synced;
 use super::step;
@@ -50,7 +49,7 @@ impl Guard<'_> {
 
     /// A person has answered about a step that is held.
     pub fn decide(&mut self, key: &str, answer: &Answer) -> Result<(), GuardError> {
-        let rules = Rules::read(self.project)?;
+        let rules = self.rules()?;
         let choice = HoldChoice::of(&answer.choice).ok_or_else(|| {
             GuardError::Refused(format!("`{}` is not an option of this question", answer.choice))
         })?;

@@ -25,7 +25,7 @@ impl Guard<'_> {
         step_id: Option<&str>,
         change: &Change,
     ) -> Result<StepState, GuardError> {
-        let rules = Rules::read(self.project)?;
+        let rules = self.rules()?;
         let task_id = self.task_id(&rules, step_file, step_id)?;
         self.on_step(&rules, step_file, &task_id, |loaded, now| {
             change::change(&loaded.state, &loaded.schema, change, now).map_err(|refusal| refusal.to_string())
@@ -39,7 +39,7 @@ impl Guard<'_> {
         step_id: Option<&str>,
         suggestions: &[String],
     ) -> Result<StepState, GuardError> {
-        let rules = Rules::read(self.project)?;
+        let rules = self.rules()?;
         let task_id = self.task_id(&rules, step_file, step_id)?;
         self.on_step(&rules, step_file, &task_id, |loaded, now| {
             if loaded.state.status != StepStatus::InProgress {

@@ -1,8 +1,9 @@
 //! A project that is guarded: the mark that says so, and where its things are.
 
-use std::io;
+use std::fmt;
 use std::path::Path;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use serde::Deserialize;
 use serde::Serialize;
@@ -11,6 +12,12 @@ use seriatim_core::hash::Hash;
 use seriatim_core::time::Utc;
 
 use super::GuardError;
+use crate::hands::files::FileError;
+use crate::hands::files::Files;
+use crate::hands::files::Links;
+use crate::hands::files::Write;
+use crate::hands::files::exists;
+use crate::hands::files::read_text;
 use crate::home;
 use crate::home::Home;
 use crate::home::MARK;
@@ -48,11 +55,18 @@ pub struct Kept {
     pub folders: Vec<String>,
 }
 
-/// A guarded project.
-#[derive(Clone, Debug)]
+/// A guarded project, and the files it is made of.
+#[derive(Clone)]
 pub struct Project {
     /// With symbolic links resolved.
     pub root: PathBuf,
+    pub(crate) files: Arc<dyn Files>,
+}
+
+impl fmt::Debug for Project {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Project").field("root", &self.root).finish_non_exhaustive()
+    }
 }
 
 /// The mark of the workspace `home`. Those that share a store have one each.
@@ -61,34 +75,35 @@ fn mark_of(home: &Home) -> PathBuf {
     home.store().join(if alone { MARK.to_owned() } else { home::mark_name(&home.key()) })
 }
 
-/// A text; what is no UTF-8 in it is replaced. Nearly always nothing is, and then nothing is copied.
-fn text_of(bytes: Vec<u8>) -> String {
-    String::from_utf8(bytes).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
-}
-
 impl Project {
+    /// The project at `root`, which must be without symbolic links.
+    pub fn new(root: impl Into<PathBuf>, files: Arc<dyn Files>) -> Project {
+        Project { root: root.into(), files }
+    }
+
     /// The nearest guarded project from `folder` upwards. It costs a look at each folder and nothing else.
-    pub fn find(folder: &Path) -> Option<Project> {
-        let marked = |home: &Home| mark_of(home).exists();
+    pub fn find(files: &Arc<dyn Files>, folder: &Path) -> Option<Project> {
+        let marked = |home: &Home| exists(files.as_ref(), &mark_of(home));
         let found = folder.ancestors().find_map(|top| {
-            if top.join(PLAIN).join(MARK).exists() {
+            if exists(files.as_ref(), &top.join(PLAIN).join(MARK)) {
                 return Some(top.to_owned());
             }
-            let homes = if top.join(".git").exists() { home::around(folder, top) } else { vec![] };
+            let is_top = exists(files.as_ref(), &top.join(".git"));
+            let homes = if is_top { home::around(folder, top) } else { vec![] };
             homes.into_iter().find(marked).map(|home| home.root().to_owned())
         })?;
-        Some(Project { root: found.canonicalize().unwrap_or(found) })
+        Some(Project::new(files.resolve(&found).unwrap_or(found), Arc::clone(files)))
     }
 
     /// Where the records of a folder are: a linked worktree has those of the guarded project that it belongs to.
-    pub fn home(root: &Path) -> PathBuf {
-        let guarded = home::in_main(root).filter(|home| mark_of(home).exists());
+    pub fn home(files: &dyn Files, root: &Path) -> PathBuf {
+        let guarded = home::in_main(root).filter(|home| exists(files, &mark_of(home)));
         guarded.map_or_else(|| root.to_owned(), |home| home.root().to_owned())
     }
 
     /// Whether the project at `root` is guarded.
-    pub fn is_guarded(root: &Path) -> bool {
-        Project::mark_path(root).exists()
+    pub fn is_guarded(files: &dyn Files, root: &Path) -> bool {
+        exists(files, &Project::mark_path(root))
     }
 
     /// Where its store is.
@@ -119,7 +134,8 @@ impl Project {
 
     /// The mark; without its content where that cannot be read.
     pub fn mark(&self) -> Mark {
-        std::fs::read(Project::mark_path(&self.root))
+        self.files
+            .read_from(&Project::mark_path(&self.root), 0, u64::MAX)
             .ok()
             .and_then(|bytes| serde_json::from_slice(&bytes).ok())
             .unwrap_or_default()
@@ -127,10 +143,10 @@ impl Project {
 
     /// When the project was put under guard, as far as the mark tells.
     pub(super) fn guarded_since(&self) -> Option<Utc> {
-        let changed = std::fs::metadata(Project::mark_path(&self.root)).ok()?.modified().ok()?;
-        let since = changed.duration_since(std::time::UNIX_EPOCH).ok()?;
+        let stamp = self.files.stamp(&Project::mark_path(&self.root), Links::Follow).ok()??;
+        let seconds = stamp.modified_ns.div_euclid(1_000_000_000);
         // Git counts in seconds: what was committed in the same one is rather looked at than not.
-        Some(Utc(i64::try_from(since.as_secs()).ok()?.saturating_sub(1).saturating_mul(1000)))
+        Some(Utc(seconds.saturating_sub(1).saturating_mul(1000)))
     }
 
     pub fn root_text(&self) -> &str {
@@ -140,14 +156,25 @@ impl Project {
 
     /// Reads a text inside of the project; nothing where there is no such file.
     pub(crate) fn read(&self, relative: &str) -> Result<Option<String>, GuardError> {
-        let path = self.file(relative);
-        let unreadable = |source: io::Error| GuardError::File { path: path.clone(), source };
-        match std::fs::read(&path) {
-            Ok(bytes) => Ok(Some(text_of(bytes))),
-            Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
-                Ok(None)
-            }
-            Err(error) => Err(unreadable(error)),
+        match self.text(relative) {
+            Ok(text) => Ok(Some(text)),
+            Err(error) if error.is_absence() => Ok(None),
+            Err(error) => Err(error.into()),
         }
+    }
+
+    /// The same, with the error that says why there is none.
+    pub(crate) fn text(&self, relative: &str) -> Result<String, FileError> {
+        read_text(self.files.as_ref(), &self.file(relative))
+    }
+
+    /// Reads a record of the guard's own that can be made again; nothing where it cannot be read.
+    pub(super) fn hint(&self, path: &Path) -> Option<Vec<u8>> {
+        self.files.read_from(path, 0, u64::MAX).ok()
+    }
+
+    /// Writes such a record. It only spares work: where it cannot be written, the work is done again.
+    pub(super) fn leave_hint(&self, path: &Path, bytes: &[u8]) {
+        let _ = self.files.write(path, bytes, Write::REBUILDABLE);
     }
 }

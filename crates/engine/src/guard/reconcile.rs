@@ -13,6 +13,7 @@ use super::project::Project;
 use super::sightings::Sightings;
 use super::step::OpenStep;
 use super::transcript;
+use crate::hands::files::Files;
 
 /// The objections to sub-agents of an event's session that no hook has seen.
 pub(super) fn unseen(project: &Project, event: &Event) -> Result<Vec<Objection>, GuardError> {
@@ -33,9 +34,9 @@ fn objections(agents: Vec<String>) -> Vec<Objection> {
 fn unseen_in(project: &Project, session: Option<&str>, path: &str) -> Result<Vec<String>, GuardError> {
     let seen = Sightings::read(project, session)?;
     let mut scan = remembered(project, session);
-    transcript::go_on(Path::new(path), &mut scan);
+    transcript::go_on(project.files.as_ref(), Path::new(path), &mut scan);
     scan.prompt = None;
-    remember(project, session, &scan);
+    transcript::remember(project, &place(project, session), &scan);
     let mut found: Vec<String> = scan
         .agents
         .iter()
@@ -43,7 +44,7 @@ fn unseen_in(project: &Project, session: Option<&str>, path: &str) -> Result<Vec
         .map(|(id, _)| id.clone())
         .collect();
     found.extend(
-        beside(Path::new(path))
+        beside(project.files.as_ref(), Path::new(path))
             .into_iter()
             .filter(|(id, call)| !seen.has(id) && call.as_ref().is_none_or(|call| !seen.has(call)))
             .map(|(id, _)| id),
@@ -54,29 +55,28 @@ fn unseen_in(project: &Project, session: Option<&str>, path: &str) -> Result<Vec
 }
 
 /// Whether the transcript says that a call was refused, by a person or by another hook, so that it began nothing.
-pub(super) fn was_refused(transcript: Option<&str>, call: Option<&str>) -> bool {
+pub(super) fn was_refused(project: &Project, transcript: Option<&str>, call: Option<&str>) -> bool {
     let (Some(path), Some(call)) = (transcript, call) else { return false };
     let refuses = |line: &str| {
         let line: serde_json::Value = serde_json::from_str(line).unwrap_or_default();
         let parts = line["message"]["content"].as_array().cloned().unwrap_or_default();
         parts.iter().any(|part| part["tool_use_id"] == call && part["is_error"] == true)
     };
-    transcript::tail(Path::new(path)).lines().any(|line| line.contains(call) && refuses(line))
+    let tail = transcript::tail(project.files.as_ref(), Path::new(path));
+    tail.lines().any(|line| line.contains(call) && refuses(line))
 }
 
 /// The sub-agents whose files lie beside a transcript, with the calls they came from.
-fn beside(transcript: &Path) -> Vec<(String, Option<String>)> {
+fn beside(files: &dyn Files, transcript: &Path) -> Vec<(String, Option<String>)> {
     let folder = transcript.with_extension("").join("subagents");
-    let Ok(entries) = std::fs::read_dir(folder) else { return vec![] };
-    entries
-        .flatten()
-        .filter_map(|entry| {
-            let name = entry.file_name().into_string().ok()?;
-            let id = Meta::agent_of(&name).filter(|_| name.ends_with(".meta.json"))?.to_owned();
-            let meta = std::fs::read(entry.path()).ok().and_then(|bytes| Meta::parse(&bytes));
-            Some((id, meta.and_then(|meta| meta.tool_use_id)))
-        })
-        .collect()
+    let Ok(entries) = files.list(&folder) else { return vec![] };
+    let found = entries.into_iter().filter_map(|(name, _)| {
+        let id = Meta::agent_of(&name).filter(|_| name.ends_with(".meta.json"))?.to_owned();
+        let meta =
+            files.read_from(&folder.join(&name), 0, u64::MAX).ok().and_then(|bytes| Meta::parse(&bytes));
+        Some((id, meta.and_then(|meta| meta.tool_use_id)))
+    });
+    found.collect()
 }
 
 fn place(project: &Project, session: Option<&str>) -> PathBuf {
@@ -84,12 +84,6 @@ fn place(project: &Project, session: Option<&str>) -> PathBuf {
 }
 
 fn remembered(project: &Project, session: Option<&str>) -> Scan {
-    let bytes = std::fs::read(place(project, session)).ok();
+    let bytes = project.hint(&place(project, session));
     bytes.and_then(|bytes| serde_json::from_slice(&bytes).ok()).unwrap_or_default()
-}
-
-fn remember(project: &Project, session: Option<&str>, scan: &Scan) {
-    // Only a help for the next reading.
-    let _ = std::fs::create_dir_all(project.guard_dir().join("scans"));
-    let _ = std::fs::write(place(project, session), serde_json::to_vec(scan).unwrap_or_default());
 }

@@ -19,6 +19,7 @@ use super::project::Project;
 use super::templates;
 use super::templates::OwnTemplates;
 use crate::hands::files::FileError;
+use crate::hands::files::Kind;
 
 /// The project's own word where it has one, and the usual where not.
 pub struct Rules {
@@ -32,21 +33,30 @@ pub struct Rules {
 impl Rules {
     /// Reads `seriatim.toml` and what it points to. A configuration that cannot be read is no reason to be lax.
     pub fn read(project: &Project) -> Result<Rules, GuardError> {
-        let text = project.read("seriatim.toml")?.unwrap_or_default();
-        let (config, findings) = Config::read(&text);
+        Rules::parse(project, &settings(project)?)
+    }
+
+    /// The same from the text of `seriatim.toml`.
+    pub(super) fn parse(project: &Project, text: &str) -> Result<Rules, GuardError> {
+        let (config, findings) = Config::read(text);
         if seriatim_core::finding::has_errors(&findings) {
             return Err(GuardError::Refused(
                 "seriatim.toml has errors, so that nothing can be decided; see `seriatim check seriatim.toml`"
                     .to_owned(),
             ));
         }
+        Rules::of(project, config)
+    }
+
+    /// Reads what a configuration without errors points to.
+    pub fn of(project: &Project, config: Config) -> Result<Rules, GuardError> {
         let own = match &config.guard.phases {
             Some(path) => vec![own_schema(project, path)?],
             None => vec![],
         };
         let library = match &config.guard.templates {
             Some(folder) => Some(own_library(project, folder)?),
-            None if project.root.join(FOLDER).is_dir() => Some(own_library(project, FOLDER)?),
+            None if is_folder(project, FOLDER) => Some(own_library(project, FOLDER)?),
             None => None,
         };
         Ok(Rules { config, own, library, latest: RefCell::default() })
@@ -92,9 +102,21 @@ impl Rules {
     }
 }
 
+/// The text of the configuration; empty where there is none.
+pub(super) fn settings(project: &Project) -> Result<String, GuardError> {
+    Ok(project.read("seriatim.toml")?.unwrap_or_default())
+}
+
+fn is_folder(project: &Project, folder: &str) -> bool {
+    let found =
+        project.files.resolve(&project.root.join(folder)).and_then(|place| project.files.look(&place));
+    found.is_ok_and(|found| found.is_some_and(|found| found.kind == Kind::Directory))
+}
+
 fn own_schema(project: &Project, path: &str) -> Result<Schema, GuardError> {
-    let text = templates::inside(&project.root, path)
-        .and_then(|file| templates::read_text(&file))
+    let files = project.files.as_ref();
+    let text = templates::inside(files, &project.root, path)
+        .and_then(|file| templates::read_text(files, &file))
         .map_err(|error| unusable("phases", &error))?;
     Schema::parse(&text).map_err(|findings| {
         let first = findings.first().map(|f| f.message.clone()).unwrap_or_default();
@@ -103,8 +125,9 @@ fn own_schema(project: &Project, path: &str) -> Result<Schema, GuardError> {
 }
 
 fn own_library(project: &Project, folder: &str) -> Result<Library, GuardError> {
-    let own = templates::inside(&project.root, folder)
-        .and_then(|folder| OwnTemplates::read(&folder))
+    let files = project.files.as_ref();
+    let own = templates::inside(files, &project.root, folder)
+        .and_then(|folder| OwnTemplates::read(files, &folder))
         .map_err(|error| unusable("templates", &error))?;
     let broken = own
         .errors()
@@ -119,12 +142,15 @@ fn unusable(key: &str, error: &FileError) -> GuardError {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use super::*;
+    use crate::hands::disk::Disk;
 
     #[test]
     fn a_state_file_is_read_again_when_its_text_is_another() {
         let folder = tempfile::tempdir().unwrap();
-        let rules = Rules::read(&Project { root: folder.path().to_owned() }).unwrap();
+        let rules = Rules::read(&Project::new(folder.path(), Arc::new(Disk))).unwrap();
         let read = |path: &str, text: &str| rules.document(path, text).unwrap();
         let first = read("01.json", "{\"task_id\": \"01\"}");
         assert!(Rc::ptr_eq(&first, &read("01.json", "{\"task_id\": \"01\"}")));

@@ -21,7 +21,9 @@ use super::state;
 use super::step::Base;
 use super::step::OpenStep;
 use super::step::worktree;
-use crate::hands::disk::Disk;
+use crate::hands::files::Files;
+use crate::hands::files::Kind;
+use crate::hands::files::Links;
 use crate::hands::git;
 use crate::hands::git::Change;
 use crate::hands::git::ChangeKind;
@@ -29,7 +31,8 @@ use crate::hands::git::Git;
 use crate::hands::git::GitError;
 use crate::hands::git::Place;
 use crate::hands::paths::Workspace;
-use crate::hands::runner::Supervised;
+use crate::hands::paths::decode_name;
+use crate::hands::process::Processes;
 use crate::home::Home;
 use crate::home::PLAIN;
 
@@ -39,20 +42,27 @@ const SKIPPED: [&str; 5] = [".git", "node_modules", "target", ".venv", ".claude/
 /// Hidden files are near the top; further down the search ends.
 const DEPTH_MAX: usize = 4;
 
+/// A project, and how git is asked about it.
+#[derive(Clone, Copy)]
+pub(super) struct Repository<'g> {
+    pub(super) project: &'g Project,
+    pub(super) processes: &'g dyn Processes,
+}
+
 pub(super) fn with_git<T>(
-    project: &Project,
+    at: Repository<'_>,
     work: impl FnOnce(&Git<'_>) -> Result<T, GitError>,
 ) -> Result<T, GuardError> {
-    with_index(project, None, work)
+    with_index(at, None, work)
 }
 
 /// The same with another index than the usual one: git tells its hooks which one is committed.
 pub(super) fn with_index<T>(
-    project: &Project,
+    at: Repository<'_>,
     index: Option<&str>,
     work: impl FnOnce(&Git<'_>) -> Result<T, GitError>,
 ) -> Result<T, GuardError> {
-    in_tree(project, &project.root, |git| match index {
+    in_tree(at, &at.project.root, |git| match index {
         Some(index) => work(&git.with_variable("GIT_INDEX_FILE", index)),
         None => work(&git),
     })
@@ -60,25 +70,25 @@ pub(super) fn with_index<T>(
 
 /// Asks git in the project or in a worktree of it. What we need for that lies in the project in both cases.
 fn in_tree<T>(
-    project: &Project,
+    at: Repository<'_>,
     root: &Path,
     work: impl FnOnce(Git<'_>) -> Result<T, GitError>,
 ) -> Result<T, GuardError> {
-    let runner = Supervised::by_this_program();
-    let workspace = Workspace::new(root)
+    let files = at.project.files.as_ref();
+    let workspace = Workspace::new_in(files, root)
         .map_err(|error| GuardError::Refused(format!("{} cannot be used: {error}", root.display())))?;
-    let private = project.state_dir().join("git");
-    Ok(work(Git::new(&runner, &Disk, workspace, private))?)
+    let private = at.project.state_dir().join("git");
+    Ok(work(Git::new(at.processes, files, workspace, private))?)
 }
 
 /// The files as they are now. A project without git has none that could be compared.
-pub(super) fn base(project: &Project) -> Result<Option<Base>, GuardError> {
-    base_in(project, &project.root)
+pub(super) fn base(at: Repository<'_>) -> Result<Option<Base>, GuardError> {
+    base_in(at, &at.project.root)
 }
 
 /// The same in a worktree of the project.
-pub(super) fn base_in(project: &Project, root: &Path) -> Result<Option<Base>, GuardError> {
-    let taken = in_tree(project, root, |git| {
+pub(super) fn base_in(at: Repository<'_>, root: &Path) -> Result<Option<Base>, GuardError> {
+    let taken = in_tree(at, root, |git| {
         if !git.is_repository()? {
             return Ok(None);
         }
@@ -87,47 +97,50 @@ pub(super) fn base_in(project: &Project, root: &Path) -> Result<Option<Base>, Gu
     Ok(taken.map(|(tree, head, status)| Base {
         tree,
         head,
-        sensitive: sensitive(root),
-        nested: nested(project, root, &status),
-        ignored: ignored(root, &status),
+        sensitive: sensitive(at.project.files.as_ref(), root),
+        nested: nested(at, root, &status),
+        ignored: ignored(at.project.files.as_ref(), root, &status),
     }))
 }
 
 /// The files of a worktree as they were when it was made. Ignored files that guard something were then copied from the
 /// project, if they are the same there.
-fn as_made(project: &Project, root: &Path, step: &OpenStep) -> Result<Option<Base>, GuardError> {
+fn as_made(at: Repository<'_>, root: &Path, step: &OpenStep) -> Result<Option<Base>, GuardError> {
+    let (project, files) = (at.project, at.project.files.as_ref());
     let started = || step.base.as_ref()?.head.clone();
     let Some(commit) = worktree::made_from(project, root).or_else(started) else { return Ok(None) };
-    let status = in_tree(project, root, |git| git.status())?;
+    let status = in_tree(at, root, |git| git.status())?;
     let hidden = |path: &str| {
         let mut entries = status.entries.iter().filter(|entry| entry.place == Place::Ignored);
         entries.any(|entry| Path::new(path).starts_with(entry.path.trim_end_matches('/')))
     };
-    let theirs = sensitive(&project.root);
-    let mut copied = sensitive(root);
+    let theirs = sensitive(files, &project.root);
+    let mut copied = sensitive(files, root);
     copied.retain(|path, hash| !hidden(path) || theirs.get(path) == Some(hash));
-    let ignored = ignored(root, &status);
+    let ignored = ignored(files, root, &status);
     Ok(Some(Base { tree: commit.clone(), head: Some(commit), sensitive: copied, ignored, ..Base::default() }))
 }
 
 /// The files as the last commit has them: what a step is held against whose beginning nobody saw.
-pub(super) fn last_commit(project: &Project) -> Result<Option<Base>, GuardError> {
-    let taken = with_git(project, |git| match git.is_repository()? {
+pub(super) fn last_commit(at: Repository<'_>) -> Result<Option<Base>, GuardError> {
+    let (root, files) = (&at.project.root, at.project.files.as_ref());
+    let taken = with_git(at, |git| match git.is_repository()? {
         true => Ok(Some((git.head()?, git.status()?))),
         false => Ok(None),
     })?;
     Ok(taken.and_then(|(head, status)| {
         let tree = head.clone()?;
-        let ignored = ignored(&project.root, &status);
-        let nested = nested(project, &project.root, &status);
-        Some(Base { tree, head, sensitive: sensitive(&project.root), nested, ignored })
+        let ignored = ignored(files, root, &status);
+        let nested = nested(at, root, &status);
+        Some(Base { tree, head, sensitive: sensitive(files, root), nested, ignored })
     }))
 }
 
 /// What is different since a step began.
-fn changed(project: &Project, root: &Path, base: &Base) -> Result<Vec<Changed>, GuardError> {
+fn changed(at: Repository<'_>, root: &Path, base: &Base) -> Result<Vec<Changed>, GuardError> {
+    let (project, files) = (at.project, at.project.files.as_ref());
     let (changes, status) =
-        in_tree(project, root, |git| Ok((git.changes_since(Some(&base.tree))?, git.status()?)))?;
+        in_tree(at, root, |git| Ok((git.changes_since(Some(&base.tree))?, git.status()?)))?;
     let untracked: BTreeSet<&String> = status
         .entries
         .iter()
@@ -135,14 +148,14 @@ fn changed(project: &Project, root: &Path, base: &Base) -> Result<Vec<Changed>, 
         .map(|entry| &entry.path)
         .collect();
     let mut found: Vec<Changed> = changes.into_iter().map(|change| as_changed(change, &untracked)).collect();
-    compare(&base.sensitive, &sensitive(root), &mut found);
-    for (path, tree) in nested(project, root, &status) {
+    compare(&base.sensitive, &sensitive(files, root), &mut found);
+    for (path, tree) in nested(at, root, &status) {
         let known = found.iter().any(|changed| changed.path == path);
         if !known && base.nested.get(&path) != Some(&tree) {
             found.push(Changed::new(path, Status::Modified));
         }
     }
-    compare(&base.ignored, &ignored(root, &status), &mut found);
+    compare(&base.ignored, &ignored(files, root, &status), &mut found);
     // A worktree that lies in the project is judged by itself, where it belongs to a step.
     found.retain(|changed| worktree::of(project, &root.join(&changed.path)).is_none_or(|tree| tree == root));
     Ok(found)
@@ -204,7 +217,7 @@ pub(super) struct Judged {
 
 /// Judges everything that changed since the step began. What other steps may change is theirs to answer for.
 pub(super) fn judge(
-    project: &Project,
+    at: Repository<'_>,
     step: &OpenStep,
     state: &StepState,
     others: &[Allowed],
@@ -214,7 +227,7 @@ pub(super) fn judge(
         Ok(allowed) => allowed,
         Err(problems) => return Err(GuardError::Refused(problems.join("; "))),
     };
-    let mut found = changed(project, &project.root, base)?;
+    let mut found = changed(at, &at.project.root, base)?;
     found.retain(|changed| {
         allowed.permits(&changed.path)
             || !others.iter().any(|other| !other.is_undeclared() && other.permits(&changed.path))
@@ -223,8 +236,8 @@ pub(super) fn judge(
     let changed = found.iter().filter(|change| !change.ignored).map(|change| change.path.clone());
     let mut judged =
         Judged { verdict: scope::judge(&allowed, &found), changed: changed.filter(theirs).collect() };
-    for root in worktree::of_step(project, step) {
-        judge_worktree(project, &root, step, &allowed, &mut judged)?;
+    for root in worktree::of_step(at.project, step) {
+        judge_worktree(at, &root, step, &allowed, &mut judged)?;
     }
     Ok(judged)
 }
@@ -232,12 +245,13 @@ pub(super) fn judge(
 /// Judges a worktree in which an agent of the step works. Nobody else does, so that all that changed there is its doing.
 /// The record of the step is the one in the project: another one beside it would tell another story.
 fn judge_worktree(
-    project: &Project,
+    at: Repository<'_>,
     root: &Path,
     step: &OpenStep,
     allowed: &Allowed,
     judged: &mut Judged,
 ) -> Result<(), GuardError> {
+    let project = at.project;
     let shown = |path: &str| {
         let path = root.join(path);
         path.strip_prefix(&project.root).unwrap_or(&path).to_string_lossy().into_owned()
@@ -245,14 +259,14 @@ fn judge_worktree(
     let known = root.to_str().and_then(|root| step.worktrees.get(root).cloned());
     let base = match known {
         Some(base) => Some(base),
-        None => as_made(project, root, step)?,
+        None => as_made(at, root, step)?,
     };
     let Some(base) = base else { return Ok(()) };
-    let found = changed(project, root, &base)?;
+    let found = changed(at, root, &base)?;
     let Verdict { mut violations, ignored, .. } = scope::judge(allowed, &found);
     let is_record = |change: &Changed| change.path == step.step_file;
     let differs = || {
-        let text = |root: &Path| std::fs::read(root.join(&step.step_file)).ok();
+        let text = |root: &Path| project.files.read_from(&root.join(&step.step_file), 0, u64::MAX).ok();
         text(root) != text(&project.root)
     };
     if found.iter().any(is_record) && differs() {
@@ -287,76 +301,73 @@ pub(super) fn of_others(
 }
 
 /// Files that guard something and that git may not see, by their hashes.
-fn sensitive(root: &Path) -> BTreeMap<String, Hash> {
+fn sensitive(files: &dyn Files, root: &Path) -> BTreeMap<String, Hash> {
     let mut found = BTreeMap::new();
-    look(root, root, 0, &mut found);
-    look(root, &root.join(".git/hooks"), 0, &mut found);
+    look(files, root, root, 0, &mut found);
+    look(files, root, &root.join(".git/hooks"), 0, &mut found);
     let home = Home::of(root);
     if home.is_in_git() {
-        look_in_store(&home, home.store(), &mut found);
+        look_in_store(files, &home, home.store(), &mut found);
     }
     found
 }
 
 /// The repositories inside of this one in which something is not as it was committed there. Git's trees hold only the
 /// commits of such repositories.
-fn nested(project: &Project, root: &Path, status: &git::Status) -> BTreeMap<String, String> {
+fn nested(at: Repository<'_>, root: &Path, status: &git::Status) -> BTreeMap<String, String> {
     let entries = status.entries.iter().filter(|entry| entry.submodule);
     let tree = |path: &str| {
-        let runner = Supervised::by_this_program();
-        let workspace = Workspace::new(root.join(path)).ok()?;
-        Git::new(&runner, &Disk, workspace, project.state_dir().join("git/nested")).tree().ok()
+        let files = at.project.files.as_ref();
+        let workspace = Workspace::new_in(files, &root.join(path)).ok()?;
+        Git::new(at.processes, files, workspace, at.project.state_dir().join("git/nested")).tree().ok()
     };
     entries.filter_map(|entry| Some((entry.path.clone(), tree(&entry.path)?))).collect()
 }
 
 /// What git ignores, by the time of its last change. A folder stands for all that is in it.
-fn ignored(root: &Path, status: &git::Status) -> BTreeMap<String, u64> {
+fn ignored(files: &dyn Files, root: &Path, status: &git::Status) -> BTreeMap<String, u64> {
     let entries = status.entries.iter().filter(|entry| entry.place == Place::Ignored);
     let changed = |path: &String| {
-        let modified = std::fs::symlink_metadata(root.join(path)).and_then(|found| found.modified());
-        let since = modified.ok()?.duration_since(std::time::UNIX_EPOCH).ok()?;
-        Some((path.trim_end_matches('/').to_owned(), u64::try_from(since.as_nanos()).unwrap_or(u64::MAX)))
+        let stamp = files.stamp(&root.join(path), Links::Keep).ok()??;
+        Some((path.trim_end_matches('/').to_owned(), u64::try_from(stamp.modified_ns).ok()?))
     };
     let plain = entries.filter(|entry| !scope::is_sensitive(entry.path.trim_end_matches('/')));
     plain.filter_map(|entry| changed(&entry.path)).collect()
 }
 
-fn look(root: &Path, folder: &Path, depth: usize, found: &mut BTreeMap<String, Hash>) {
-    let Ok(entries) = std::fs::read_dir(folder) else { return };
-    for entry in entries.flatten() {
-        let path = entry.path();
-        let (Ok(kind), Some(relative)) = (entry.file_type(), relative(root, &path)) else { continue };
-        let name = entry.file_name();
-        if kind.is_dir() {
-            let skipped = SKIPPED.iter().any(|skipped| name == **skipped || relative == **skipped)
+fn look(files: &dyn Files, root: &Path, folder: &Path, depth: usize, found: &mut BTreeMap<String, Hash>) {
+    let Ok(entries) = files.list(folder) else { return };
+    for (name, entry) in entries {
+        let Some(path) = decode_name(&name).map(|name| folder.join(name)) else { continue };
+        let Some(relative) = relative(root, &path) else { continue };
+        if entry.kind == Kind::Directory {
+            let skipped = SKIPPED.iter().any(|skipped| name == *skipped || relative == *skipped)
                 // Those further down belong to other projects.
                 || (name == PLAIN && relative != PLAIN)
                 || scope::is_written_by_us(&relative);
             if !skipped && depth < DEPTH_MAX {
-                look(root, &path, depth + 1, found);
+                look(files, root, &path, depth + 1, found);
             }
         } else if scope::is_sensitive(&relative) && !scope::is_written_by_us(&relative) {
-            let bytes = std::fs::read(&path).unwrap_or_default();
+            let bytes = files.read_from(&path, 0, u64::MAX).unwrap_or_default();
             found.insert(relative, Hash::of(&bytes));
         }
     }
 }
 
 /// Files that another hand put into the store. What this program writes there is none of the work's.
-fn look_in_store(home: &Home, folder: &Path, found: &mut BTreeMap<String, Hash>) {
-    let Ok(entries) = std::fs::read_dir(folder) else { return };
-    for entry in entries.flatten() {
-        let path = entry.path();
-        let inside = path.strip_prefix(home.store()).ok().and_then(Path::to_str);
-        let (Ok(kind), Some(inside)) = (entry.file_type(), inside) else { continue };
+fn look_in_store(files: &dyn Files, home: &Home, folder: &Path, found: &mut BTreeMap<String, Hash>) {
+    let Ok(entries) = files.list(folder) else { return };
+    for (name, entry) in entries {
+        let Some(path) = decode_name(&name).map(|name| folder.join(name)) else { continue };
+        let Some(inside) = relative(home.store(), &path) else { continue };
         if scope::is_written_by_us(&format!("{PLAIN}/{inside}")) {
             continue;
         }
-        if kind.is_dir() {
-            look_in_store(home, &path, found);
+        if entry.kind == Kind::Directory {
+            look_in_store(files, home, &path, found);
         } else {
-            let bytes = std::fs::read(&path).unwrap_or_default();
+            let bytes = files.read_from(&path, 0, u64::MAX).unwrap_or_default();
             found.insert(home.shown(&path), Hash::of(&bytes));
         }
     }

@@ -4,8 +4,6 @@
 //! short line in a file for each is enough to know later that a hook was there.
 
 use std::collections::BTreeSet;
-use std::fs::OpenOptions;
-use std::io::Write;
 use std::path::PathBuf;
 
 use seriatim_core::guard::event::SpawnDone;
@@ -14,6 +12,7 @@ use seriatim_core::guard::event::SpawnStatus;
 use super::GuardError;
 use super::project::Project;
 use super::transcript;
+use crate::hands::files::read_text;
 
 /// Stands before the id of a call or a sub-agent without a step whose end is awaited.
 const WAITS: char = '?';
@@ -29,11 +28,10 @@ pub(super) struct Sightings {
 
 impl Sightings {
     pub(super) fn read(project: &Project, session: Option<&str>) -> Result<Sightings, GuardError> {
-        let path = path(project, session);
-        match std::fs::read_to_string(&path) {
+        match read_text(project.files.as_ref(), &path(project, session)) {
             Ok(text) => Ok(Sightings::parse(&text)),
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Sightings::default()),
-            Err(source) => Err(GuardError::File { path, source }),
+            Err(error) if error.is_absence() => Ok(Sightings::default()),
+            Err(error) => Err(error.into()),
         }
     }
 
@@ -98,15 +96,7 @@ fn append(project: &Project, session: Option<&str>, lines: &str) {
     if lines.is_empty() {
         return;
     }
-    let path = path(project, session);
-    let open = || OpenOptions::new().append(true).create(true).open(&path);
-    let file = open().or_else(|_| {
-        let _ = std::fs::create_dir_all(project.guard_dir().join("seen"));
-        open()
-    });
-    if let Ok(mut file) = file {
-        let _ = file.write_all(lines.as_bytes());
-    }
+    let _ = project.files.append(&path(project, session), lines.as_bytes(), false);
 }
 
 fn path(project: &Project, session: Option<&str>) -> PathBuf {

@@ -172,7 +172,7 @@ impl Guard<'_> {
             changed.extend(of_file.find(|step| step.state != found));
         }
         if !changed.is_empty() {
-            let rules = Rules::read(self.project)?;
+            let rules = self.rules()?;
             self.transact(|desk| changed.iter().try_for_each(|step| desk.take_over(&rules, step)))?;
         }
         for file in edited.iter().filter(|file| steps.iter().any(|step| step.step_file == file.step_file)) {

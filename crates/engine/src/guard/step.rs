@@ -57,6 +57,8 @@ pub struct OpenStep {
     /// Calls of further sub-agents that its agent made: those belong to the step as well.
     pub calls: Vec<String>,
     pub usage: Usage,
+    /// How much of it came from the transcript of each agent.
+    pub counted: BTreeMap<String, Counted>,
     pub turns: u64,
     pub invocations: u32,
 }
@@ -112,6 +114,7 @@ impl OpenStep {
             patterns: before.patterns.clone(),
             worktrees: before.worktrees.clone(),
             usage: before.usage,
+            counted: before.counted.clone(),
             turns: before.turns,
             invocations: before.invocations + 1,
             ..OpenStep::default()
@@ -122,6 +125,15 @@ impl OpenStep {
     pub fn in_words(&self) -> String {
         format!("step {} ({})", self.task_id, self.step_file)
     }
+}
+
+/// What was counted in one transcript. It is remembered with the step, so that nothing is counted twice or not at all
+/// when a process dies in between.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Counted {
+    pub usage: Usage,
+    pub turns: u64,
 }
 
 /// How many calls and agents are remembered for a step.
@@ -136,6 +148,6 @@ pub(super) fn key(step_file: &str, task_id: &str) -> String {
 /// A state file that a prompt or a person named, as seen from the root of the project. Links may not lead out of it.
 pub(super) fn inside(project: &Project, named: &str) -> Option<String> {
     let path = path::within(project.root_text(), named.trim()).filter(|path| !path.is_empty())?;
-    let real = project.root.join(&path).canonicalize();
+    let real = project.files.resolve(&project.root.join(&path));
     real.map_or(true, |real| real.starts_with(&project.root)).then_some(path)
 }

@@ -82,7 +82,7 @@ impl Guard<'_> {
         sightings::note(self.project, event.session_id.as_deref(), &agent);
         let steps = self.book()?.steps()?;
         // An agent that got more work begins again; one whose call is known to be another one is none of ours.
-        match called_by(&steps, event) {
+        match called_by(self.project, &steps, event) {
             Whose::Step(step) => return self.begin_at(*step, event),
             Whose::Nobodys => return Ok(Reply::Pass),
             Whose::Unknown => {}
@@ -107,7 +107,7 @@ impl Guard<'_> {
         let root = event.cwd.as_deref().and_then(|cwd| worktree::of(self.project, Path::new(cwd)));
         if let Some(root) = root
             && let Some(name) = root.to_str().filter(|name| !step.worktrees.contains_key(*name))
-            && let Some(base) = scope::base_in(self.project, &root)?
+            && let Some(base) = scope::base_in(self.repository(), &root)?
         {
             step.worktrees.insert(name.to_owned(), base);
         }
@@ -117,9 +117,9 @@ impl Guard<'_> {
     pub(super) fn begin(&mut self, step: OpenStep, agent: Option<String>) -> Result<Reply, GuardError> {
         let base = match step.base.clone() {
             Some(base) => Some(base),
-            None => scope::base(self.project)?,
+            None => scope::base(self.repository())?,
         };
-        let rules = Rules::read(self.project)?;
+        let rules = self.rules()?;
         let worktrees = step.worktrees.clone();
         self.transact(|desk| {
             let Some(mut step) = desk.step(&step.step_file, &step.task_id)? else { return Ok(()) };
@@ -149,7 +149,7 @@ impl Guard<'_> {
 
     fn stopping(&mut self, event: &Event, stopping: &Stopping) -> Result<Reply, GuardError> {
         let steps = self.book()?.steps()?;
-        let path = stopping.agent_transcript_path.clone().or_else(|| transcript::beside(event));
+        let path = stopping.agent_transcript_path.clone().or_else(|| transcript::beside(self.project, event));
         let found = match self.by_transcript(&steps, event, path.as_deref())? {
             Whose::Step(step) => *step,
             // Its first prompt was another one, but later it was given the step in so many words.
@@ -170,7 +170,7 @@ impl Guard<'_> {
 
     /// Gives a step whose beginning nobody saw what it has to be held against: the last commit.
     fn begin_unseen(&mut self, mut step: OpenStep, agent: Option<String>) -> Result<OpenStep, GuardError> {
-        step.base = scope::last_commit(self.project)?;
+        step.base = scope::last_commit(self.repository())?;
         self.begin(step.clone(), agent)?;
         Ok(step)
     }
@@ -199,7 +199,8 @@ impl Guard<'_> {
         event: &Event,
         path: Option<&str>,
     ) -> Result<Whose, GuardError> {
-        let Some(prompt) = path.and_then(transcript::first_prompt) else { return Ok(Whose::Unknown) };
+        let prompt = path.and_then(|path| transcript::first_prompt(self.project, path));
+        let Some(prompt) = prompt else { return Ok(Whose::Unknown) };
         let head = Head::of(&prompt);
         let Some(file) = head.value(Marker::StepFile).and_then(|named| step::inside(self.project, named))
         else {
@@ -217,7 +218,7 @@ impl Guard<'_> {
         if self.book()?.finished()?.iter().any(mine) {
             return Ok(Whose::Nobodys);
         }
-        let rules = Rules::read(self.project)?;
+        let rules = self.rules()?;
         let (task_id, patterns) = match state::load_planned(self.project, &rules, &file, id)? {
             Ok(loaded) => (loaded.state.task_id.clone(), loaded.planned_patterns()),
             Err(_) => (id.unwrap_or_default().to_owned(), None),
@@ -229,7 +230,7 @@ impl Guard<'_> {
             opened: self.now,
             session: event.session_id.clone(),
             agent_id: event.agent_id.clone(),
-            base: scope::last_commit(self.project)?,
+            base: scope::last_commit(self.repository())?,
             patterns,
             ..OpenStep::default()
         })))
@@ -256,7 +257,8 @@ impl Guard<'_> {
         }
         let launched = done.status == SpawnStatus::Launched;
         if !launched {
-            let path = done.agent_id.as_deref().and_then(|agent| transcript::of_agent(event, agent));
+            let agent = done.agent_id.as_deref();
+            let path = agent.and_then(|agent| transcript::of_agent(self.project, event, agent));
             transcript::count(self.project, &mut known, path.as_deref());
         }
         if !launched && known.base.is_none() {
@@ -349,7 +351,7 @@ impl Guard<'_> {
             }
             let step = match step.has_begun() {
                 true => step.clone(),
-                false if unknown::never_began(step, event) => continue,
+                false if unknown::never_began(self.project, step, event) => continue,
                 false => self.begin_unseen(step.clone(), None)?,
             };
             // A main conversation can call the agent again, so that it is sent back like one.
@@ -363,11 +365,11 @@ impl Guard<'_> {
     /// Judges a step whose agent has stopped or wants to.
     fn judge(&mut self, step: OpenStep, stopped: &Stopped) -> Result<Reply, GuardError> {
         let end = stopped.end();
-        let rules = Rules::read(self.project)?;
+        let rules = self.rules()?;
         let others = self.beside(&step)?;
-        let outside = scope_of(self.project, &rules, &step, &others)?;
+        let outside = scope_of(self.repository(), &rules, &step, &others)?;
         state::follow(self.project, &step.step_file);
-        let ran = evidence::run(self.project, &rules, &step, &self.patience)?;
+        let ran = evidence::run(self.project, self.ports, &rules, &step, &self.patience)?;
         self.transact(|desk| {
             if end == End::Wants && desk.step(&step.step_file, &step.task_id)?.is_none() {
                 let what = "an agent of this step stopped whose start no hook has seen";
@@ -411,12 +413,13 @@ impl Guard<'_> {
 
 /// A step as the book has it now, with what is newly known about its agent. Others may have written since.
 fn current(desk: &Desk<'_, '_>, known: OpenStep) -> Result<OpenStep, GuardError> {
-    let OpenStep { agent_id, usage, turns, .. } = known.clone();
+    let OpenStep { agent_id, usage, turns, counted, .. } = known.clone();
     Ok(match desk.step(&known.step_file, &known.task_id)? {
         Some(now) => OpenStep {
             agent_id: agent_id.or(now.agent_id),
             usage: now.usage.max(usage),
             turns: now.turns.max(turns),
+            counted: now.counted.into_iter().chain(counted).collect(),
             ..now
         },
         None => known,
@@ -464,11 +467,11 @@ fn prompted<'s>(
 }
 
 /// The step of an agent that has just begun, as far as the client's own files tell.
-fn called_by(steps: &[OpenStep], event: &Event) -> Whose {
+fn called_by(project: &super::Project, steps: &[OpenStep], event: &Event) -> Whose {
     if let Some(step) = owner(steps, event) {
         return Whose::Step(Box::new(step.clone()));
     }
-    let Some(call) = transcript::call_of(event) else { return Whose::Unknown };
+    let Some(call) = transcript::call_of(project, event) else { return Whose::Unknown };
     match called(steps, Some(&call), None) {
         Some(step) => Whose::Step(Box::new(step.clone())),
         None => Whose::Nobodys,
@@ -485,16 +488,16 @@ struct Outside {
 }
 
 fn scope_of(
-    project: &super::Project,
+    at: scope::Repository<'_>,
     rules: &Rules,
     step: &OpenStep,
     others: &[OpenStep],
 ) -> Result<Outside, GuardError> {
-    let Ok(loaded) = state::load_open(project, rules, step)? else {
+    let Ok(loaded) = state::load_open(at.project, rules, step)? else {
         return Ok(Outside::default());
     };
-    let permitted = scope::of_others(project, rules, step, others)?;
-    let scope::Judged { verdict, changed } = scope::judge(project, step, &loaded.state, &permitted)?;
+    let permitted = scope::of_others(at.project, rules, step, others)?;
+    let scope::Judged { verdict, changed } = scope::judge(at, step, &loaded.state, &permitted)?;
     let mut warnings: Vec<String> =
         verdict.ignored.iter().map(|path| format!("{path} is ignored by git and was written")).collect();
     if verdict.undeclared {

@@ -38,7 +38,7 @@ impl Guard<'_> {
         files: &[String],
         minutes: Option<u64>,
     ) -> Result<Vec<Intervention>, GuardError> {
-        let rules = Rules::read(self.project)?;
+        let rules = self.rules()?;
         let minutes = minutes.unwrap_or_else(|| rules.stale_minutes());
         let mut steps = self.book()?.steps()?;
         for file in files {

@@ -7,7 +7,10 @@ use std::fs::Permissions;
 use std::io;
 use std::io::ErrorKind;
 use std::io::Read;
+use std::io::Seek;
+use std::io::SeekFrom;
 use std::io::Write as _;
+use std::os::unix::fs::MetadataExt;
 use std::os::unix::fs::OpenOptionsExt;
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::fs::symlink;
@@ -34,7 +37,9 @@ use crate::hands::files::FileBytes;
 use crate::hands::files::FileError;
 use crate::hands::files::Files;
 use crate::hands::files::Kind;
+use crate::hands::files::Links;
 use crate::hands::files::Lock;
+use crate::hands::files::Stamp;
 use crate::hands::files::TEMPORARY_PREFIX;
 use crate::hands::files::Write;
 use crate::hands::paths::encode_name;
@@ -61,6 +66,18 @@ impl Files for Disk {
             return Err(too_large(bytes.len() as u64));
         }
         Ok(FileBytes::new(bytes))
+    }
+
+    fn read_from(&self, path: &Path, offset: u64, limit_bytes: u64) -> Result<Vec<u8>, FileError> {
+        let of = |error| FileError::of(path, &error);
+        let (mut file, size_bytes) = open(path)?;
+        if offset > 0 {
+            file.seek(SeekFrom::Start(offset)).map_err(of)?;
+        }
+        let expected = size_bytes.saturating_sub(offset).min(limit_bytes);
+        let mut bytes = Vec::with_capacity(usize::try_from(expected).unwrap_or_default());
+        file.take(limit_bytes).read_to_end(&mut bytes).map_err(of)?;
+        Ok(bytes)
     }
 
     fn hash(&self, path: &Path) -> Result<Hash, FileError> {
@@ -131,6 +148,24 @@ impl Files for Disk {
             Kind::Special
         };
         Ok(Some(Entry { kind, mode: meta.permissions().mode() & PERMISSION_BITS, size_bytes: meta.len() }))
+    }
+
+    fn stamp(&self, path: &Path, links: Links) -> Result<Option<Stamp>, FileError> {
+        let found = match links {
+            Links::Follow => fs::metadata(path),
+            Links::Keep => fs::symlink_metadata(path),
+        };
+        match found {
+            Ok(found) => Ok(Some(stamp_of(&found))),
+            Err(error) => match FileError::of(path, &error) {
+                absent if absent.is_absence() => Ok(None),
+                error => Err(error),
+            },
+        }
+    }
+
+    fn resolve(&self, path: &Path) -> Result<PathBuf, FileError> {
+        fs::canonicalize(path).map_err(|error| FileError::of(path, &error))
     }
 
     fn list(&self, directory: &Path) -> Result<Vec<(String, Entry)>, FileError> {
@@ -217,6 +252,16 @@ fn open(path: &Path) -> Result<(File, u64), FileError> {
         Ok((file, meta.len()))
     } else {
         Err(FileError::Special { path: path.to_owned() })
+    }
+}
+
+fn stamp_of(found: &fs::Metadata) -> Stamp {
+    let nanoseconds = |seconds: i64, rest: i64| seconds.saturating_mul(1_000_000_000).saturating_add(rest);
+    Stamp {
+        size_bytes: found.size(),
+        inode: found.ino(),
+        modified_ns: nanoseconds(found.mtime(), found.mtime_nsec()),
+        changed_ns: nanoseconds(found.ctime(), found.ctime_nsec()),
     }
 }
 

@@ -21,6 +21,10 @@ pub trait Files: Send + Sync {
     /// The whole file, if it is not larger than `limit_bytes`.
     fn read(&self, path: &Path, limit_bytes: u64) -> Result<FileBytes, FileError>;
 
+    /// Reads at most `limit_bytes` of a file, from `offset` on; nothing behind its end. Follows links and makes no
+    /// digest.
+    fn read_from(&self, path: &Path, offset: u64, limit_bytes: u64) -> Result<Vec<u8>, FileError>;
+
     /// The digest of a file of any size.
     fn hash(&self, path: &Path) -> Result<Hash, FileError>;
 
@@ -40,6 +44,12 @@ pub trait Files: Send + Sync {
 
     /// What is at the path, without following a link; `None` when nothing is.
     fn look(&self, path: &Path) -> Result<Option<Entry>, FileError>;
+
+    /// Returns when a file was last changed, with its size and node; `None` when nothing is at the path.
+    fn stamp(&self, path: &Path, links: Links) -> Result<Option<Stamp>, FileError>;
+
+    /// Returns the path of what exists at `path`, absolute and without links.
+    fn resolve(&self, path: &Path) -> Result<PathBuf, FileError>;
 
     /// What is in the directory, sorted by name. Names that are not UTF-8 come as [`crate::hands::paths::encode_name`] writes them.
     fn list(&self, directory: &Path) -> Result<Vec<(String, Entry)>, FileError>;
@@ -63,6 +73,19 @@ pub trait Files: Send + Sync {
 
     /// Removes temporary files in the directory whose writers are dead, for good, and names them.
     fn clear_temporary(&self, directory: &Path) -> Result<Vec<PathBuf>, FileError>;
+}
+
+/// Reads a file as text, whatever its size; what is no UTF-8 in it is replaced.
+pub fn read_text(files: &dyn Files, path: &Path) -> Result<String, FileError> {
+    let bytes = files.read_from(path, 0, u64::MAX)?;
+    // Nearly always nothing has to be replaced, and then nothing is copied.
+    Ok(String::from_utf8(bytes)
+        .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()))
+}
+
+/// Returns whether anything is at a path. A path that cannot be looked at counts as absent.
+pub fn exists(files: &dyn Files, path: &Path) -> bool {
+    files.look(path).is_ok_and(|found| found.is_some())
 }
 
 /// Held while it lives. A simulation of one process has nothing to hold.
@@ -143,6 +166,24 @@ pub struct Entry {
     pub size_bytes: u64,
 }
 
+/// Whether a link at the end of a path is followed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Links {
+    Follow,
+    Keep,
+}
+
+/// The state of a file by its node: two different contents hardly ever have the same one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stamp {
+    pub size_bytes: u64,
+    pub inode: u64,
+    /// When the content was last changed, in nanoseconds since 1970.
+    pub modified_ns: i64,
+    /// When the node was last changed. Unlike the other time it cannot be set back.
+    pub changed_ns: i64,
+}
+
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Kind {
@@ -215,6 +256,11 @@ impl FileError {
             ErrorKind::InvalidFilename | ErrorKind::InvalidInput => FileError::BadName { path },
             _ => FileError::Io { path, reason: error.to_string() },
         }
+    }
+
+    /// Returns whether nothing is at the path.
+    pub fn is_absence(&self) -> bool {
+        matches!(self, FileError::NotFound { .. } | FileError::NotDirectory { .. })
     }
 
     /// The path that the error is about.

@@ -8,8 +8,10 @@
 mod alive;
 pub mod clock;
 pub mod disk;
+pub mod environment;
 pub mod files;
 pub mod git;
+pub mod home;
 mod output;
 pub mod paths;
 pub mod pattern;

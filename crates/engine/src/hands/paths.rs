@@ -3,7 +3,6 @@
 use std::collections::VecDeque;
 use std::ffi::OsStr;
 use std::ffi::OsString;
-use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::ffi::OsStringExt;
 use std::path::Component;
@@ -38,13 +37,19 @@ pub struct Workspace {
 
 impl Workspace {
     pub fn new(root: impl AsRef<Path>) -> Result<Workspace, FileError> {
-        let given = root.as_ref();
-        let root = fs::canonicalize(given).map_err(|error| FileError::of(given, &error))?;
-        if !root.is_dir() {
-            return Err(FileError::NotDirectory { path: root });
+        Workspace::new_in(&Disk, root.as_ref())
+    }
+
+    /// Returns the workspace at `root` as the given files have it.
+    pub fn new_in(files: &dyn Files, root: &Path) -> Result<Workspace, FileError> {
+        let place = files.resolve(root)?;
+        match files.look(&place)? {
+            Some(Entry { kind: Kind::Directory, .. }) => {
+                let store = Home::of(&place).store().to_owned();
+                Ok(Workspace { root: place, given: root.to_owned(), store })
+            }
+            _ => Err(FileError::NotDirectory { path: place }),
         }
-        let store = Home::of(&root).store().to_owned();
-        Ok(Workspace { root, given: given.to_owned(), store })
     }
 
     /// A workspace that is not on this machine's disk. The path must be absolute and without links.
@@ -221,6 +226,7 @@ pub fn decode_name(text: &str) -> Option<OsString> {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
     use std::os::unix::fs::symlink;
 
     use proptest::prelude::*;

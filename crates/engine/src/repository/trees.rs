@@ -8,7 +8,6 @@ use seriatim_flows::request::CaughtUp;
 use seriatim_flows::request::Checkpoint;
 use seriatim_flows::request::Committed;
 use seriatim_flows::request::TreePlace;
-use seriatim_journal::Store;
 
 use super::TRAILER;
 use super::failure;
@@ -46,7 +45,8 @@ pub(super) fn commit(hands: &Hands, job: &Job, wanted: &Checkpoint) -> Result<Co
     }
     let mut trailers = wanted.trailers.clone();
     trailers.push((RUN.to_owned(), job.run_name.clone()));
-    trailers.extend(chain_head(hands, job).map(|head| (CHAIN_HEAD.to_owned(), head)));
+    // As it was when this was asked for: the commit can be laid beside the record.
+    trailers.extend(job.told.head.map(|head| (CHAIN_HEAD.to_owned(), head.to_string())));
     trailers.push((TRAILER.to_owned(), marker));
     let made = Commit { paths: wanted.paths.clone(), message: wanted.message.clone(), trailers };
     match git.commit(&made) {
@@ -58,13 +58,6 @@ pub(super) fn commit(hands: &Hands, job: &Job, wanted: &Checkpoint) -> Result<Co
         Err(GitError::NothingToCommit) => Ok(Committed::default()),
         Err(error) => Err(failure(error)),
     }
-}
-
-/// The head of the run's journal as it is at this moment: the commit can be laid beside the record.
-fn chain_head(hands: &Hands, job: &Job) -> Option<String> {
-    let store = Store::open_read_only(hands.workspace.store(), hands.redactor.clone()).ok()??;
-    let tip = store.tip(job.address.run).ok()?;
-    Some(tip.head.to_string())
 }
 
 /// Held while working trees come and go: git reads the papers of all of them, and finds half of one otherwise.

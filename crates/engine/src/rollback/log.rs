@@ -3,12 +3,11 @@
 use std::collections::BTreeSet;
 use std::fmt;
 
+use seriatim_core::roadmap::store::memory_key;
+
 use super::Rollback;
 use super::RollbackError;
 use super::Wanted;
-use crate::guard::GuardError;
-use crate::guard::book::Book;
-use crate::records;
 use crate::records::Memory;
 
 /// The trailer with the step of a commit.
@@ -81,17 +80,13 @@ impl Rollback<'_> {
     /// Steps of several projects can have the same id. The record knows whose commit it is, and so do its papers.
     fn is_of_project(&self, wanted: &Wanted<'_>, step: &str, commit: &str) -> Result<bool, RollbackError> {
         let path = wanted.state.replace("{step}", step);
-        let known: Option<Memory> = self.book()?.memo(&records::key(&path, step))?;
+        let known: Option<Memory> = self.book.borrow().memo(&memory_key(&path, step))?;
         let commits = known.map(|memory| memory.value["commits"].clone()).unwrap_or_default();
         if commits.as_array().into_iter().flatten().any(|known| known["commit"] == commit) {
             return Ok(true);
         }
         let papers = papers(wanted.project);
         Ok(self.files_of(commit)?.iter().any(|file| file.starts_with(&papers)))
-    }
-
-    fn book(&self) -> Result<Book, GuardError> {
-        Book::open(&self.project, self.redactor.clone())
     }
 }
 

@@ -18,7 +18,9 @@ use crate::hands::files::Expect;
 use crate::hands::files::FileBytes;
 use crate::hands::files::FileError;
 use crate::hands::files::Files;
+use crate::hands::files::Links;
 use crate::hands::files::Lock;
+use crate::hands::files::Stamp;
 use crate::hands::files::TEMPORARY_PREFIX;
 use crate::hands::files::Write;
 use crate::hands::paths::encode_name;
@@ -185,6 +187,22 @@ impl SimFiles {
         matches!(lock(&self.disk).tree.get(path), Some(Node::Directory { .. }))
     }
 
+    fn add(&self, path: &Path, bytes: &[u8], durable: bool) -> Result<(), FileError> {
+        let mut disk = lock(&self.disk);
+        let path = disk.follow(path)?;
+        let mut all = match disk.file(&path) {
+            Ok(bytes) => bytes.clone(),
+            Err(FileError::NotFound { .. }) => vec![],
+            Err(error) => return Err(error),
+        };
+        disk.take_write(&path)?;
+        all.extend_from_slice(bytes);
+        disk.tree.make_parents(&path);
+        let mode = disk.mode(&path, Write::REBUILDABLE);
+        disk.tree.set(&path, Some(Node::File { bytes: all, mode }), durable);
+        Ok(())
+    }
+
     /// Every file with its content.
     pub fn all(&self) -> Vec<(PathBuf, Vec<u8>)> {
         let disk = lock(&self.disk);
@@ -205,6 +223,13 @@ impl Files for SimFiles {
             return Err(FileError::TooLarge { path: path.to_owned(), size_bytes, limit_bytes });
         }
         Ok(FileBytes::new(bytes.clone()))
+    }
+
+    fn read_from(&self, path: &Path, offset: u64, limit_bytes: u64) -> Result<Vec<u8>, FileError> {
+        let disk = lock(&self.disk);
+        let place = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
+        let rest = disk.file(path)?.get(place(offset)..).unwrap_or_default();
+        Ok(rest.get(..place(limit_bytes)).unwrap_or(rest).to_vec())
     }
 
     fn hash(&self, path: &Path) -> Result<Hash, FileError> {
@@ -244,18 +269,12 @@ impl Files for SimFiles {
 
     fn append(&self, path: &Path, bytes: &[u8], durable: bool) -> Result<(), FileError> {
         self.fate.pass("before a file is appended to");
-        let mut disk = lock(&self.disk);
-        let path = disk.follow(path)?;
-        let mut all = match disk.file(&path) {
-            Ok(bytes) => bytes.clone(),
-            Err(FileError::NotFound { .. }) => vec![],
-            Err(error) => return Err(error),
-        };
-        disk.take_write(&path)?;
-        all.extend_from_slice(bytes);
-        disk.tree.make_parents(&path);
-        let mode = disk.mode(&path, Write::REBUILDABLE);
-        disk.tree.set(&path, Some(Node::File { bytes: all, mode }), durable);
+        let (half, rest) = bytes.split_at(bytes.len() / 2);
+        self.add(path, half, false)?;
+        // What is appended is not there all at once.
+        self.fate.pass("a file is half appended to");
+        self.add(path, rest, durable)?;
+        self.fate.pass("after a file is appended to");
         Ok(())
     }
 
@@ -275,6 +294,24 @@ impl Files for SimFiles {
 
     fn look(&self, path: &Path) -> Result<Option<Entry>, FileError> {
         Ok(lock(&self.disk).tree.get(path).map(Node::entry))
+    }
+
+    fn stamp(&self, path: &Path, links: Links) -> Result<Option<Stamp>, FileError> {
+        let disk = lock(&self.disk);
+        let place = match links {
+            Links::Follow => disk.follow(path)?,
+            Links::Keep => path.to_owned(),
+        };
+        Ok(disk.tree.stamp(&place))
+    }
+
+    fn resolve(&self, path: &Path) -> Result<PathBuf, FileError> {
+        let disk = lock(&self.disk);
+        let place = disk.follow(path)?;
+        match disk.tree.get(&place) {
+            Some(_) => Ok(place),
+            None => Err(FileError::NotFound { path: path.to_owned() }),
+        }
     }
 
     fn list(&self, directory: &Path) -> Result<Vec<(String, Entry)>, FileError> {

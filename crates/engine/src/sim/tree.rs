@@ -8,6 +8,7 @@ use std::path::PathBuf;
 use super::rng::Rng;
 use crate::hands::files::Entry;
 use crate::hands::files::Kind;
+use crate::hands::files::Stamp;
 use crate::hands::paths::encode_name;
 
 /// Something at a path.
@@ -39,6 +40,9 @@ type Versions = Vec<Option<Node>>;
 #[derive(Debug, Default)]
 pub(super) struct Tree {
     paths: BTreeMap<PathBuf, Versions>,
+    /// The number of the last change of each path: it stands for the time of the change.
+    changes: BTreeMap<PathBuf, i64>,
+    changed: i64,
 }
 
 impl Tree {
@@ -53,6 +57,15 @@ impl Tree {
             versions.clear();
         }
         versions.push(node);
+        self.changed += 1;
+        self.changes.insert(path.to_owned(), self.changed);
+    }
+
+    pub(super) fn stamp(&self, path: &Path) -> Option<Stamp> {
+        let Entry { size_bytes, .. } = self.get(path)?.entry();
+        let changed = self.changes.get(path).copied().unwrap_or_default();
+        let inode = u64::try_from(changed).unwrap_or_default();
+        Some(Stamp { size_bytes, inode, modified_ns: changed, changed_ns: changed })
     }
 
     pub(super) fn make_parents(&mut self, path: &Path) {

@@ -12,6 +12,12 @@ mod crashes;
 #[cfg(test)]
 mod dialects;
 #[cfg(test)]
+mod hooks;
+#[cfg(test)]
+mod hooks_crashes;
+#[cfg(test)]
+mod hooks_pairs;
+#[cfg(test)]
 mod leases;
 #[cfg(test)]
 mod people;

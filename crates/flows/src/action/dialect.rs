@@ -14,6 +14,7 @@ use super::entrance::ENTRANCES;
 use super::projector;
 use crate::registry::Dialect;
 use crate::registry::Flow;
+use crate::registry::no_state_file;
 
 const DOCUMENTS: &[DocumentKind] = &[
     document_kind!(Kind::Action),
@@ -31,6 +32,7 @@ pub static DIALECT: Dialect = Dialect {
         cancelled: |cx, input| Box::pin(cancelled(cx, input)),
         projector,
         pins: super::settings::pins,
+        apply: no_state_file,
     }),
     entrances: ENTRANCES,
     documents: DOCUMENTS,

@@ -9,6 +9,7 @@ use super::process;
 use super::projector;
 use crate::registry::Dialect;
 use crate::registry::Flow;
+use crate::registry::no_state_file;
 
 pub static DIALECT: Dialect = Dialect {
     name: "process",
@@ -19,6 +20,7 @@ pub static DIALECT: Dialect = Dialect {
         cancelled: |cx, input| Box::pin(cancelled(cx, input)),
         projector,
         pins: super::settings::pins,
+        apply: no_state_file,
     }),
     entrances: ENTRANCES,
     documents: DOCUMENTS,

@@ -26,6 +26,7 @@ use seriatim_core::roadmap::result;
 use seriatim_core::roadmap::state::PhaseRecord;
 use seriatim_core::roadmap::state::PhaseStatus;
 use seriatim_core::roadmap::state::StepStatus;
+use seriatim_core::roadmap::store::memory_key;
 use seriatim_core::time::Utc;
 
 use super::people;
@@ -76,7 +77,7 @@ pub(super) async fn open<'p>(
     let allowed = Allowed::new(declared.as_deref(), true, Some(&path), &own)
         .map_err(|problems| bad_scope(step, problems.iter().map(ToString::to_string).collect()))?;
     let began = cx.now().await;
-    let memory = cx.recall(&path, &step.id).await;
+    let memory = cx.recall(memory_key(&path, &step.id)).await;
     let memory = Memory::read(memory).map_err(|error| unreadable_memory(step, &error))?;
     let gates = project.gates(cx);
     let configuration = cx.configuration().map_or(0, |switched| switched.number);

@@ -32,6 +32,7 @@ pub static DIALECT: Dialect = Dialect {
         cancelled: |cx, input| Box::pin(cancelled(cx, input)),
         projector,
         pins: super::settings::pins,
+        apply: super::apply,
     }),
     entrances: ENTRANCES,
     documents: DOCUMENTS,

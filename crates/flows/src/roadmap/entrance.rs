@@ -11,6 +11,7 @@ use seriatim_core::roadmap::command::Message;
 use seriatim_core::roadmap::command::Registry;
 use seriatim_core::roadmap::command::Target;
 
+use super::PinnedFile;
 use super::Start;
 use super::USUAL_AGENT;
 use super::place;
@@ -100,7 +101,7 @@ fn prepare_step(words: &Words, ground: &mut dyn Ground) -> Result<Prepared, NoSt
         only: Some(step.clone()),
         agent: Some(invocation.agent.clone()),
         attach,
-        ..configured(ground.config(), &project, files)
+        ..configured(ground, &project, files)
     };
     let title = format!("@{} {project} {step}: {}", invocation.agent, planned.name);
     let before = vec![format!("Step {step} of {project} goes to @{}.", invocation.agent)];
@@ -133,7 +134,7 @@ fn prepare_roadmap(words: &Words, ground: &mut dyn Ground) -> Result<Prepared, N
     }
     place::refuse_same_work(ground, &project, None)?;
     let parallel = words.number("parallel").unwrap_or(1);
-    let start = Start { agent, parallel, attach, ..configured(ground.config(), &project, files) };
+    let start = Start { agent, parallel, attach, ..configured(ground, &project, files) };
     let prepared = Prepared::new(format!("roadmap of {project}"), place::subject_of(&project, None), &start)?;
     Ok(Prepared { calls: Some(calls), ..prepared })
 }
@@ -166,12 +167,17 @@ fn availability(ground: &dyn Ground) -> Result<Availability, NoStart> {
 }
 
 /// What a run is started with: everything that must not change under its feet is recorded here.
-fn configured(config: &Config, project: &str, files: ProjectFiles) -> Start {
+fn configured(ground: &dyn Ground, project: &str, files: ProjectFiles) -> Start {
+    let config = ground.config();
+    // A file that cannot be read is recorded empty, and the run tells what is wrong with it.
+    let text = |path: &str| ground.read(path).ok().flatten().and_then(|bytes| String::from_utf8(bytes).ok());
+    let pin = |path: &String| PinnedFile { path: path.clone(), text: text(path).unwrap_or_default() };
     let mut start = Start {
         project: project.to_owned(),
         roadmap: files.roadmap,
         state: files.state,
         parallel: 1,
+        phases: config.guard.phases.as_ref().map(pin),
         ..Start::default()
     };
     start.adopt(config);

@@ -26,8 +26,10 @@ use serde::Serialize;
 use serde_json::Value;
 use serde_json::json;
 use seriatim_core::config::Comparator;
+use seriatim_core::finding::Finding;
 use seriatim_core::projection::NoFiles;
 use seriatim_core::projection::Projector;
+use seriatim_core::roadmap::phases::Schema;
 
 pub use dialect::DIALECT;
 
@@ -35,6 +37,7 @@ use crate::Cx;
 use crate::registry::End;
 use crate::registry::Ended;
 use project::Project;
+pub(crate) use save::apply;
 use work::StepEnd;
 
 /// A check that the engine runs itself, pinned when the work begins: nobody can loosen it while it goes on.
@@ -109,15 +112,27 @@ pub struct Start {
     pub mutation: Vec<String>,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub attach: bool,
-    /// The file with the project's own list of phases.
+    /// The project's own list of phases.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub phases: Option<String>,
+    pub phases: Option<PinnedFile>,
     /// Whether a closing pass follows the last step.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub finalize: bool,
 }
 
+/// A file of the configuration, with its text when the work began.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PinnedFile {
+    pub path: String,
+    pub text: String,
+}
+
 impl Start {
+    /// Parses the lists of phases that the project brings itself.
+    pub(crate) fn own_schemas(&self) -> Result<Vec<Schema>, Vec<Finding>> {
+        self.phases.iter().map(|pinned| Schema::parse(&pinned.text)).collect()
+    }
+
     /// Where the state of a step is.
     pub(crate) fn state_of(&self, step: &str) -> String {
         self.state.replace("{step}", step)

@@ -46,16 +46,10 @@ impl Project {
             Some(roadmap) if !has_errors(&findings) => roadmap,
             _ => return Err(broken(&start.roadmap, findings)),
         };
-        let own = match &start.phases {
-            None => vec![],
-            Some(path) => {
-                let text = cx.read(path).await.map(|t| t.text).unwrap_or_default();
-                match Schema::parse(&text) {
-                    Ok(schema) => vec![schema],
-                    Err(findings) => return Err(broken(path, findings)),
-                }
-            }
-        };
+        let own = start.own_schemas().map_err(|findings| {
+            let path = start.phases.as_ref().map_or("", |pinned| pinned.path.as_str());
+            broken(path, findings)
+        })?;
         Ok(Project { start, roadmap, own })
     }
 

@@ -53,7 +53,6 @@ impl Start {
         self.push = config.roadmap.push;
         self.entry_point = config.roadmap.entry_point;
         self.mutation = config.roadmap.mutation;
-        self.phases = config.guard.phases;
         self.finalize = config.roadmap.finalize;
     }
 }

@@ -13,6 +13,7 @@ use seriatim_core::roadmap::facts::RoadmapFact;
 use seriatim_core::roadmap::facts::StepResult;
 use seriatim_core::roadmap::plan::Step;
 use seriatim_core::roadmap::queue;
+use seriatim_core::roadmap::store::memory_key;
 
 use super::begin;
 use super::ended;
@@ -159,7 +160,7 @@ async fn one_of_many(cx: &Cx, project: &Project, step: &Step, spoilt: bool) -> V
 async fn begun_here<'s>(cx: &Cx, project: &Project, steps: Vec<&'s Step>) -> (Vec<StepEnd>, Vec<&'s Step>) {
     let (mut ends, mut fresh) = (vec![], vec![]);
     for step in steps {
-        let memory = cx.recall(&project.start.state_of(&step.id), &step.id).await;
+        let memory = cx.recall(memory_key(&project.start.state_of(&step.id), &step.id)).await;
         match Memory::read(memory) {
             Ok(memory) if memory.base_tree.is_empty() || memory.beside => fresh.push(step),
             // A record that cannot be read is told there.

@@ -1,6 +1,7 @@
 //! `seriatim roadmap migrate`
 
 use std::path::Path;
+use std::sync::Arc;
 
 use serde_json::json;
 use seriatim_core::doc::edit;
@@ -144,10 +145,10 @@ fn carry(workspace: &Workspace, target: &str, olds: &[Old], text: &str) -> Resul
                 .map_err(|error| CommandError::not_good(format!("{} cannot be kept: {error}", old.path)))?;
         }
     }
-    let project = Project { root: workspace.root.clone() };
+    let project = Project::new(&workspace.root, Arc::new(Disk));
     let unwritten =
         |error: GuardError| CommandError::not_good(format!("{target} cannot be written: {error}"));
-    let mut book = Book::open(&project, workspace.redactor()?).map_err(unwritten)?;
+    let mut book = Book::over(workspace.store()?);
     let names: Vec<&str> = olds.iter().map(|old| old.path.as_str()).collect();
     book.write(&project, now(), |desk| {
         let event = desk.event(Happening::StateImported, target).with("migrated_from", names);

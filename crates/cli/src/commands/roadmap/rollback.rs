@@ -4,7 +4,7 @@ use serde_json::Value;
 use serde_json::json;
 use seriatim_core::roadmap::command;
 use seriatim_engine::hands::paths;
-use seriatim_engine::hands::runner::Supervised;
+use seriatim_engine::ports::Ports;
 use seriatim_engine::rollback;
 use seriatim_engine::rollback::How;
 use seriatim_engine::rollback::Plan;
@@ -21,7 +21,6 @@ use crate::ui::Tone;
 use crate::ui::Ui;
 use crate::ui::tone;
 use crate::workspace::Workspace;
-use crate::workspace::now;
 
 /// Undo the last checkpoint of a step: the commit goes, its files stay, and its phases are open again
 ///
@@ -54,9 +53,11 @@ pub(super) fn run(context: &Context, given: &Rollback) -> Result<Exit> {
     let place = roadmaps::find(&workspace, &project)?;
     roadmaps::needs_git(&workspace)?;
     roadmaps::refuse_unfinished(&workspace, &project)?;
+    let store = workspace.store()?;
     let root = paths::Workspace::new(&workspace.root).map_err(|e| CommandError::usage(e.to_string()))?;
-    let processes = Supervised::by_this_program();
-    let rollback = rollback::Rollback::new(root, &processes, workspace.redactor()?, now());
+    let ports = Ports::real();
+    let rollback = rollback::Rollback::new(root, &ports, workspace.config.clone(), store)
+        .map_err(|error| CommandError::usage(error.to_string()))?;
     let wanted = Wanted {
         project: &project,
         state: &place.state,

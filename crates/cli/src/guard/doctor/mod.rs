@@ -10,7 +10,10 @@ mod project;
 #[cfg(test)]
 pub(super) use clients::is_trusted;
 
+use seriatim_engine::guard::rules::Rules;
+use seriatim_engine::ports::Ports;
 use std::path::Path;
+use std::sync::Arc;
 
 use serde::Serialize;
 use seriatim_core::guard::client::Client;
@@ -86,10 +89,12 @@ pub(crate) fn examine(root: &Path) -> Health {
 }
 
 fn guarded(health: &mut Health, root: &Path, mark: &Mark) {
-    let project = Project { root: root.to_owned() };
+    let ports = Ports::real();
+    let project = Project::new(root, Arc::clone(&ports.files));
+    let rules = Rules::read(&project);
     project::store_place(health, root);
     // Before anything is called: a hook that writes the record also restores audit files that were altered.
-    project::store(health, root);
+    project::store(health, root, &rules);
     for installed in &mark.clients {
         clients::settings(health, root, installed);
         clients::switches(health, root, installed);
@@ -100,8 +105,8 @@ fn guarded(health: &mut Health, root: &Path, mark: &Mark) {
         canary::sing(health, root, installed.client);
     }
     project::git(health, root, mark);
-    project::open_steps(health, &project);
-    project::gates(health, &project);
+    project::open_steps(health, &project, &ports);
+    project::gates(health, &rules);
     always(health);
 }
 

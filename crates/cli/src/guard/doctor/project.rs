@@ -1,6 +1,10 @@
 //! The project: the program itself, git's hooks, the record, and what is open.
 
+use seriatim_engine::guard::GuardError;
+use seriatim_engine::hands::disk::Disk;
+use seriatim_engine::ports::Ports;
 use std::path::Path;
+use std::sync::Arc;
 
 use seriatim_core::hash::Hash;
 use seriatim_core::roadmap::document::Document;
@@ -22,7 +26,6 @@ use crate::guard::git_hooks::State;
 use crate::guard::plan::named;
 use crate::guard::program as other;
 use crate::workspace::make_redactor;
-use crate::workspace::now;
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 /// The gates that every project should have.
@@ -103,9 +106,9 @@ pub(super) fn git(health: &mut Health, root: &Path, mark: &Mark) {
 }
 
 /// The record opens, its chain holds, and the audit files are what it makes them.
-pub(super) fn store(health: &mut Health, root: &Path) {
+pub(super) fn store(health: &mut Health, root: &Path, rules: &Result<Rules, GuardError>) {
     let help = "`seriatim verify` names what is damaged";
-    let redactor = match Rules::read(&Project { root: root.to_owned() }) {
+    let redactor = match rules {
         Ok(rules) => make_redactor(&rules.config.redact),
         Err(error) => {
             return health.bad(
@@ -158,7 +161,7 @@ pub(super) fn store(health: &mut Health, root: &Path) {
 }
 
 fn is_sound(root: &Path, trail: &book::Expected) -> bool {
-    let project = Project { root: root.to_owned() };
+    let project = Project::new(root, Arc::new(Disk));
     let Ok(found) = std::fs::read(project.file(&trail.file)) else { return false };
     let (bytes, hash) = trail.adopted.unwrap_or((0, Hash::of(b"")));
     let Some((before, ours)) = usize::try_from(bytes).ok().and_then(|bytes| found.split_at_checked(bytes))
@@ -169,12 +172,12 @@ fn is_sound(root: &Path, trail: &book::Expected) -> bool {
 }
 
 /// Steps that are under way: what they may change, and what keeps them from being closed.
-pub(super) fn open_steps(health: &mut Health, project: &Project) {
+pub(super) fn open_steps(health: &mut Health, project: &Project, ports: &Ports) {
     let name = "open steps";
     if !project.state_dir().is_dir() {
         return;
     }
-    let mut guard = Guard::new(project, now(), &make_redactor);
+    let mut guard = Guard::new(project, ports, &make_redactor);
     let steps = match guard.steps() {
         Ok(steps) => steps,
         Err(error) => return health.bad(name, error.to_string(), "`seriatim verify` tells more"),
@@ -213,8 +216,8 @@ fn is_undeclared(project: &Project, file: &str, task_id: &str) -> bool {
 }
 
 /// Without gates, what an agent says of its tests stands alone.
-pub(super) fn gates(health: &mut Health, project: &Project) {
-    let Ok(rules) = Rules::read(project) else { return };
+pub(super) fn gates(health: &mut Health, rules: &Result<Rules, GuardError>) {
+    let Ok(rules) = rules else { return };
     let missing: Vec<&str> =
         GATES.into_iter().filter(|gate| !rules.config.gates.contains_key(*gate)).collect();
     let run: Vec<&str> = AT_STOP.into_iter().filter(|gate| rules.config.gates.contains_key(*gate)).collect();

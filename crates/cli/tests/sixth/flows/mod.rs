@@ -27,6 +27,7 @@ use seriatim_flows::registry::End;
 use seriatim_flows::registry::Ended;
 use seriatim_flows::registry::Flow;
 use seriatim_flows::registry::no_files;
+use seriatim_flows::registry::no_state_file;
 use seriatim_flows::registry::nothing_left;
 use seriatim_flows::request::Assignment;
 
@@ -47,6 +48,7 @@ pub(crate) static DIALECT: Dialect = Dialect {
             others: config.others.clone(),
             ..Config::default()
         },
+        apply: no_state_file,
     }),
     entrances: &[Entrance {
         word: "tally",

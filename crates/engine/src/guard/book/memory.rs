@@ -5,15 +5,12 @@ use serde::de::DeserializeOwned;
 
 use super::Book;
 use super::Desk;
-use super::FLOW;
 use crate::guard::GuardError;
 
 impl Book {
     /// What was remembered under a key, if it can still be read.
     pub fn memo<T: DeserializeOwned>(&self, key: &str) -> Result<Option<T>, GuardError> {
-        let Some(book) = self.store.book(FLOW)? else { return Ok(None) };
-        let bytes = self.store.memo(book, key)?;
-        Ok(bytes.and_then(|bytes| serde_json::from_slice(&bytes).ok()))
+        super::memo(&self.store, key)
     }
 }
 
@@ -26,7 +23,7 @@ impl Desk<'_, '_> {
 
     /// Remembers something until it is remembered otherwise.
     pub fn remember(&mut self, key: &str, value: &impl Serialize) -> Result<(), GuardError> {
-        let clean = self.door.clean(serde_json::to_vec(value).unwrap_or_default());
+        let clean = self.door.clean(super::json_of(value)?);
         Ok(self.page.set(key, &clean)?)
     }
 }

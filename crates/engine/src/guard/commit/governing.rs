@@ -3,8 +3,6 @@
 //! A step governs a commit when its state file is staged, or when it was started under the guard and no passed gate
 //! has closed it yet. Steps that nobody has begun, and those that were finished before, hold nothing.
 
-use std::path::PathBuf;
-
 use seriatim_core::guard::scope::Allowed;
 use seriatim_core::roadmap::document::Document;
 use seriatim_core::roadmap::machine::is_untouched;
@@ -18,7 +16,7 @@ use super::GuardError;
 use super::OpenStep;
 use super::Rules;
 use super::scope;
-use crate::guard::project::Project;
+use crate::guard::scope::Repository;
 use crate::guard::state::Synced;
 use crate::hands::git::Git;
 use crate::hands::git::GitError;
@@ -53,16 +51,15 @@ impl Guard<'_> {
     pub(super) fn governing_commit(&mut self, rules: &Rules) -> Result<Vec<Governing>, GuardError> {
         let mut found = self.open_work(rules)?;
         // Git tells its hooks which index is committed; it is not always the usual one.
-        let index = std::env::var_os("GIT_INDEX_FILE").map(PathBuf::from);
-        let index = index.and_then(|index| std::path::absolute(index).ok());
-        let index = index.as_ref().and_then(|index| index.to_str());
-        let (staged, paths) = scope::with_index(self.project, index, |git| match git.is_repository()? {
-            true => Ok((git.staged()?, git.staged_paths()?)),
-            false => Ok((vec![], vec![])),
-        })?;
-        let project = self.project;
+        let index = self.ports.environment.index_file.as_ref().and_then(|index| index.to_str());
+        let (staged, paths) =
+            scope::with_index(self.repository(), index, |git| match git.is_repository()? {
+                true => Ok((git.staged()?, git.staged_paths()?)),
+                false => Ok((vec![], vec![])),
+            })?;
+        let at = self.repository();
         for (file, text) in &staged {
-            take(&mut found, file, text, || text_at(project, "HEAD", file));
+            take(&mut found, file, text, || text_at(at, "HEAD", file));
         }
         Ok(without_bystanders(found, &paths))
     }
@@ -76,7 +73,7 @@ impl Guard<'_> {
         let mut found = self.open_work(rules)?;
         let head = |one: &Governing| one.open.as_ref()?.base.as_ref()?.head.clone();
         let begun: Vec<Option<String>> = found.iter().map(head).collect();
-        let (published, older) = scope::with_git(self.project, |git| {
+        let (published, older) = scope::with_git(self.repository(), |git| {
             let older: Result<Vec<bool>, GitError> =
                 begun.iter().map(|head| are_older(git, tips, head.as_deref())).collect();
             Ok((git.has_remote_branches()?, older?))
@@ -86,9 +83,10 @@ impl Guard<'_> {
         for (tip, known) in tips {
             // Of what is published for the first time as a whole, only that counts which is younger than the guard.
             let since = (known.is_none() && !published).then(|| self.project.guarded_since()).flatten();
-            let files = scope::with_git(self.project, |git| git.unpublished(known.as_deref(), tip, since))?;
+            let files =
+                scope::with_git(self.repository(), |git| git.unpublished(known.as_deref(), tip, since))?;
             for (file, text) in &files {
-                take(&mut found, file, text, || text_at(self.project, known.as_ref()?, file));
+                take(&mut found, file, text, || text_at(self.repository(), known.as_ref()?, file));
             }
         }
         Ok(found)
@@ -130,8 +128,8 @@ fn are_older(git: &Git<'_>, tips: &[(String, Option<String>)], head: Option<&str
     Ok(true)
 }
 
-fn text_at(project: &Project, commit: &str, file: &str) -> Option<String> {
-    scope::with_git(project, |git| Ok(git.text_at(commit, file))).ok().flatten()
+fn text_at(at: Repository<'_>, commit: &str, file: &str) -> Option<String> {
+    scope::with_git(at, |git| Ok(git.text_at(commit, file))).ok().flatten()
 }
 
 /// Takes the steps of a file in that is about to be committed.

@@ -14,7 +14,6 @@ use super::working;
 use crate::guard::Guard;
 use crate::guard::GuardError;
 use crate::guard::project::Project;
-use crate::guard::rules::Rules;
 use crate::guard::scope;
 use crate::guard::state;
 use crate::guard::step::OpenStep;
@@ -53,10 +52,11 @@ impl Guard<'_> {
             return Ok(Reply::Pass);
         }
         let steps = self.book()?.steps()?;
-        let Some(open) = working(&steps, event) else { return Ok(Reply::Pass) };
-        let scratch = std::env::temp_dir();
-        let is_outside =
-            |named: &&String| within(named).is_none() && !Path::new(named.as_str()).starts_with(&scratch);
+        let Some(open) = working(self.project, &steps, event) else { return Ok(Reply::Pass) };
+        let is_outside = |named: &&String| {
+            within(named).is_none()
+                && !Path::new(named.as_str()).starts_with(&self.ports.environment.temporary)
+        };
         if let Some(outside) = paths.iter().find(is_outside) {
             return Ok(Reply::Deny {
                 reason: format!(
@@ -72,7 +72,7 @@ impl Guard<'_> {
         if paths.iter().any(|named| is_copy(&named)) {
             return Ok(Reply::Deny { reason: copied(self.project, open) });
         }
-        let rules = Rules::read(self.project)?;
+        let rules = self.rules()?;
         let Ok(loaded) = state::load_open(self.project, &rules, open)? else { return Ok(Reply::Pass) };
         let Ok(allowed) = scope::allowed(&loaded.state) else { return Ok(Reply::Pass) };
         let writes: Vec<&str> = inside.iter().map(String::as_str).collect();

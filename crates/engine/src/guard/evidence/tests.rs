@@ -1,5 +1,6 @@
 //! Gates share the time of one stop; how long each takes is made up here.
 
+use std::sync::Arc;
 use std::sync::Mutex;
 
 use proptest::prelude::*;
@@ -7,6 +8,8 @@ use serde_json::json;
 use seriatim_core::roadmap::verdict::Shown;
 
 use super::*;
+use crate::hands::clock::SystemClock;
+use crate::hands::process::Processes;
 use crate::hands::process::SpawnError;
 use crate::hands::process::Watch;
 
@@ -46,10 +49,12 @@ fn taking(ms: u64) -> Gate {
 }
 
 fn run_all(gates: &[Gate], left_ms: u64) -> (Vec<Evidence>, Vec<u64>) {
-    let numbers = Numbers::default();
+    let numbers = Arc::new(Numbers::default());
+    let ports = Ports { processes: numbers.clone(), ..Ports::real() };
     let gates: Vec<(&str, &Gate)> = AT_STOP.into_iter().zip(gates).collect();
-    let found = all(&numbers, Path::new("/"), &gates, Duration::from_millis(left_ms));
-    (found, numbers.deadlines.into_inner().unwrap())
+    let found = all(&ports, Path::new("/"), &gates, Duration::from_millis(left_ms));
+    let deadlines = numbers.deadlines.lock().unwrap().clone();
+    (found, deadlines)
 }
 
 #[test]
@@ -78,6 +83,7 @@ fn a_gate_has_no_more_time_than_it_is_given_itself() {
 
 #[test]
 fn the_time_of_the_gates_is_below_that_of_every_hook_at_which_they_run() {
+    let clock = SystemClock::default();
     for client in Client::ALL {
         for hook in settings::hooks(client) {
             let payload = json!({
@@ -85,12 +91,12 @@ fn the_time_of_the_gates_is_below_that_of_every_hook_at_which_they_run() {
                 "tool_input": {"command": "ls"},
             });
             let event = Event::parse(Some(client), payload.to_string().as_bytes()).unwrap();
-            let patience = Patience::with(&event);
+            let patience = Patience::with(&event, &clock);
             assert_eq!(patience.limit.as_secs(), u64::from(hook.timeout_s), "{client} {}", hook.event);
-            assert!(patience.left() + RESERVE <= patience.limit, "{client} {}", hook.event);
+            assert!(patience.left(&clock) + RESERVE <= patience.limit, "{client} {}", hook.event);
         }
     }
-    assert_eq!(Patience::default().limit.as_secs(), 30);
+    assert_eq!(Patience::most(&clock).limit.as_secs(), 30);
 }
 
 proptest! {

@@ -3,8 +3,6 @@
 //! A note for each state file of an open step says how the file looked. Most events happen while nobody has edited
 //! anything, and those need not open the book.
 
-use std::fs::Metadata;
-use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::path::PathBuf;
 
@@ -12,6 +10,11 @@ use seriatim_core::hash::Hash;
 use seriatim_core::time::Utc;
 
 use crate::guard::project::Project;
+use crate::hands::files::Links;
+use crate::hands::files::Stamp;
+use crate::hands::files::TEMPORARY_PREFIX;
+use crate::hands::files::exists;
+use crate::hands::files::read_text;
 
 /// Clocks of file systems tick in steps: two saves within one step look the same. What is younger is looked at again.
 const TICK_MS: i64 = 50;
@@ -26,41 +29,43 @@ pub(super) struct Followed {
 /// Follows a state file from now on. Where that cannot be noted, its edits are found at the next stop.
 pub(in crate::guard) fn follow(project: &Project, step_file: &str) {
     let place = place(project, step_file);
-    if !place.exists() {
-        let _ = std::fs::create_dir_all(folder(project));
-        let _ = std::fs::write(place, format!("\n{step_file}"));
+    if !exists(project.files.as_ref(), &place) {
+        project.leave_hint(&place, format!("\n{step_file}").as_bytes());
     }
 }
 
 /// The files that do not look as they did when the book saw them.
 pub(super) fn edited(project: &Project) -> Vec<Followed> {
-    let Ok(notes) = std::fs::read_dir(folder(project)) else { return vec![] };
+    let (files, folder) = (project.files.as_ref(), folder(project));
+    let Ok(notes) = files.list(&folder) else { return vec![] };
     let edited = |note: &Path| {
-        let text = std::fs::read_to_string(note).ok()?;
+        let text = read_text(files, note).ok()?;
         let (known, step_file) = text.split_once('\n')?;
-        let found = std::fs::metadata(project.root.join(step_file)).ok();
+        let found = files.stamp(&project.root.join(step_file), Links::Follow).ok().flatten();
         let look = found.as_ref().map_or_else(|| "gone".to_owned(), look_of);
-        let changed_ms = found.map_or(0, |found| found.ctime() * 1000 + found.ctime_nsec() / 1_000_000);
+        let changed_ms = found.map_or(0, |found| found.changed_ns / 1_000_000);
         (look != known).then(|| Followed { step_file: step_file.to_owned(), look, changed_ms })
     };
-    notes.flatten().filter_map(|note| edited(&note.path())).collect()
+    let is_note = |name: &String| !name.starts_with(TEMPORARY_PREFIX);
+    let names = notes.into_iter().map(|(name, _)| name).filter(is_note);
+    names.filter_map(|name| edited(&folder.join(name))).collect()
 }
 
 /// The book has seen the file as it looked when it was found to be edited.
 pub(super) fn seen(project: &Project, file: &Followed, now: Utc) {
     let is_settled = now.0 > file.changed_ms.saturating_add(TICK_MS);
     let look = if is_settled { file.look.as_str() } else { "" };
-    let _ = std::fs::write(place(project, &file.step_file), format!("{look}\n{}", file.step_file));
+    project.leave_hint(&place(project, &file.step_file), format!("{look}\n{}", file.step_file).as_bytes());
 }
 
 /// No open step has this state file any more.
 pub(super) fn leave(project: &Project, file: &Followed) {
-    let _ = std::fs::remove_file(place(project, &file.step_file));
+    let _ = project.files.remove(&place(project, &file.step_file));
 }
 
 /// The time of a change of the node cannot be set back, unlike that of the contents.
-fn look_of(found: &Metadata) -> String {
-    format!("{}.{:09} {} {}", found.ctime(), found.ctime_nsec(), found.size(), found.ino())
+fn look_of(found: &Stamp) -> String {
+    format!("{} {} {}", found.changed_ns, found.size_bytes, found.inode)
 }
 
 fn folder(project: &Project) -> PathBuf {
@@ -75,15 +80,17 @@ fn place(project: &Project, step_file: &str) -> PathBuf {
 #[cfg(test)]
 mod tests {
     use std::fs;
+    use std::sync::Arc;
 
     use super::*;
+    use crate::hands::disk::Disk;
 
     const STEP: &str = "steps/01-01.json";
 
     fn project(folder: &Path) -> Project {
         fs::create_dir_all(folder.join("steps")).unwrap();
         fs::write(folder.join(STEP), "a").unwrap();
-        Project { root: folder.to_owned() }
+        Project::new(folder, Arc::new(Disk))
     }
 
     /// The book looks at all that is edited, at a time that is long after.

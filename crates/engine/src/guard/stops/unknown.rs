@@ -7,6 +7,7 @@ use seriatim_core::guard::reply::Reply;
 use super::Stopped;
 use crate::guard::Guard;
 use crate::guard::GuardError;
+use crate::guard::project::Project;
 use crate::guard::reconcile;
 use crate::guard::sightings::Sightings;
 use crate::guard::step::OpenStep;
@@ -74,7 +75,7 @@ fn is_agent_of(step: &OpenStep, agent: Option<&String>) -> bool {
 }
 
 /// Whether a call that passed the door came to nothing: it failed, or somebody else refused it.
-pub(super) fn never_began(step: &OpenStep, event: &Event) -> bool {
+pub(super) fn never_began(project: &Project, step: &OpenStep, event: &Event) -> bool {
     let call = step.tool_use_id.as_deref();
-    step.ended || reconcile::was_refused(event.transcript_path.as_deref(), call)
+    step.ended || reconcile::was_refused(project, event.transcript_path.as_deref(), call)
 }
