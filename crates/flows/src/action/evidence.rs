@@ -43,7 +43,7 @@ impl Course {
             match cx.write(file).await {
                 Ok(_) => written.push(name.to_owned()),
                 Err(failure) => {
-                    cx.record(&ActionFact::Error { at: ErrorAt::Evidence, text: failure.message })
+                    cx.record(&ActionFact::Error { at: ErrorAt::Evidence, text: failure.message });
                 }
             }
         }

@@ -111,5 +111,17 @@ fn oc_60_medium_findings_are_tracked() {
 #[test]
 fn oc_62_a_report_without_usable_findings_is_corrected() {
     let story = World::new(REVIEW).finds(1, "blocker").says("Gate release", "approve", "").play();
-    story.completes().tells(&["Stage 1 began: Backend Developer.", "Backend Developer called, attempt 1.", "Backend Developer finished: 1 file written.", "Stage 2 began: Security.", "Security called, attempt 1.", "Attempt 1 of security failed: its findings cannot be used: `outputs.findings[0]` needs a `severity`: one of critical, high, medium, low.", "Security called, attempt 2.", "Security finished: 1 file written.", "ann decided on release: approve.", "Round 1 at gate release: approve by ann.", "Gate release approved."]);
+    story.completes().tells(&[
+        "Stage 1 began: Backend Developer.",
+        "Backend Developer called, attempt 1.",
+        "Backend Developer finished: 1 file written.",
+        "Stage 2 began: Security.",
+        "Security called, attempt 1.",
+        "Attempt 1 of security failed: its findings cannot be used: `outputs.findings[0]` needs a `severity`: one of critical, high, medium, low.",
+        "Security called, attempt 2.",
+        "Security finished: 1 file written.",
+        "ann decided on release: approve.",
+        "Round 1 at gate release: approve by ann.",
+        "Gate release approved.",
+    ]);
 }

@@ -20,7 +20,15 @@ fn oc_67_a_confirmed_rollback_restores_the_files_and_ends_the_action() {
             End::Cancelled,
             "ann rolled the action build back: This will change 1 files. Undo with:  seriatim snapshot restore undo-1",
         )
-        .tells(&["Stage 1 began: Architect.", "Architect called, attempt 1.", "Architect finished: 1 file written.", "ann decided on release: rollback.", "Round 1 at gate release: rollback by ann.", "ann decided on Rollback: confirm.", "ann rolled back to snapshot build-1."]);
+        .tells(&[
+            "Stage 1 began: Architect.",
+            "Architect called, attempt 1.",
+            "Architect finished: 1 file written.",
+            "ann decided on release: rollback.",
+            "Round 1 at gate release: rollback by ann.",
+            "ann decided on Rollback: confirm.",
+            "ann rolled back to snapshot build-1.",
+        ]);
     assert_eq!(story.world().files["planning-mds/design.md"], "# Before\n");
     assert_eq!(story.ended().outcome["result"], "ROLLED_BACK");
     assert!(story.world().files[".snapshots/restores.jsonl"].contains("\"undo\":\"undo-1\""));

@@ -122,7 +122,17 @@ fn oc_41_a_missing_artifact_is_asked_about() {
         .says("Missing artifacts", "retry", "")
         .says("Gate release", "approve", "")
         .play();
-    story.completes().tells(&["Stage 1 began: Architect.", "Architect called, attempt 1.", "Attempt 1 of architect failed: Agent architect completed but required artifacts missing:\n- Expected: planning-mds/design.md\n\nThis indicates an agent execution issue.", "ann decided on Missing artifacts: Architect: retry.", "Architect called, attempt 2.", "Architect finished: 1 file written.", "ann decided on release: approve.", "Round 1 at gate release: approve by ann.", "Gate release approved."]);
+    story.completes().tells(&[
+        "Stage 1 began: Architect.",
+        "Architect called, attempt 1.",
+        "Attempt 1 of architect failed: Agent architect completed but required artifacts missing:\n- Expected: planning-mds/design.md\n\nThis indicates an agent execution issue.",
+        "ann decided on Missing artifacts: Architect: retry.",
+        "Architect called, attempt 2.",
+        "Architect finished: 1 file written.",
+        "ann decided on release: approve.",
+        "Round 1 at gate release: approve by ann.",
+        "Gate release approved.",
+    ]);
     assert!(story.question("Missing artifacts").why.contains("- Expected: planning-mds/design.md"));
 }
 
@@ -137,7 +147,16 @@ fn oc_14_a_breach_of_scope_is_put_back_and_corrected() {
         })
         .says("Gate release", "approve", "")
         .play();
-    story.completes().tells(&["Stage 1 began: Architect.", "Architect called, attempt 1.", "Attempt 1 of architect failed: it wrote where it must not: engine/api.md is not among the files that you may write.", "Architect called, attempt 2.", "Architect finished: 1 file written.", "ann decided on release: approve.", "Round 1 at gate release: approve by ann.", "Gate release approved."]);
+    story.completes().tells(&[
+        "Stage 1 began: Architect.",
+        "Architect called, attempt 1.",
+        "Attempt 1 of architect failed: it wrote where it must not: engine/api.md is not among the files that you may write.",
+        "Architect called, attempt 2.",
+        "Architect finished: 1 file written.",
+        "ann decided on release: approve.",
+        "Round 1 at gate release: approve by ann.",
+        "Gate release approved.",
+    ]);
     assert_eq!(story.world().files["engine/api.md"], "# Old\n");
     assert_eq!(story.world().prompts[1].1, ["engine/api.md is not among the files that you may write"]);
     let kept = story.world().files.keys().find(|path| path.starts_with(".artifacts-failed/"));
@@ -163,7 +182,20 @@ fn oc_38_invalid_output_is_corrected_twice_and_then_a_person_decides() {
         })
         .says("Gate release", "approve", "")
         .play();
-    story.completes().tells(&["Stage 1 began: Architect.", "Architect called, attempt 1.", "Attempt 1 of architect failed: Invalid Markdown in line 3: a code block is never closed (planning-mds/design.md:3).", "Architect called, attempt 2.", "Attempt 2 of architect failed: Invalid Markdown in line 3: a code block is never closed (planning-mds/design.md:3).", "Architect called, attempt 3.", "Attempt 3 of architect failed: Invalid Markdown in line 3: a code block is never closed (planning-mds/design.md:3).", "ann decided on Invalid output: Architect: fix.", "Architect finished: 1 file written.", "ann decided on release: approve.", "Round 1 at gate release: approve by ann.", "Gate release approved."]);
+    story.completes().tells(&[
+        "Stage 1 began: Architect.",
+        "Architect called, attempt 1.",
+        "Attempt 1 of architect failed: Invalid Markdown in line 3: a code block is never closed (planning-mds/design.md:3).",
+        "Architect called, attempt 2.",
+        "Attempt 2 of architect failed: Invalid Markdown in line 3: a code block is never closed (planning-mds/design.md:3).",
+        "Architect called, attempt 3.",
+        "Attempt 3 of architect failed: Invalid Markdown in line 3: a code block is never closed (planning-mds/design.md:3).",
+        "ann decided on Invalid output: Architect: fix.",
+        "Architect finished: 1 file written.",
+        "ann decided on release: approve.",
+        "Round 1 at gate release: approve by ann.",
+        "Gate release approved.",
+    ]);
     assert_eq!(story.calls("architect"), 3);
     assert!(story.world().slept_ms.is_empty());
     assert_eq!(story.world().files["planning-mds/design.md"], "# By hand\n");
