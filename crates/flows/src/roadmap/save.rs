@@ -4,7 +4,6 @@ use serde::Deserialize;
 use serde::Serialize;
 use serde_json::Map;
 use serde_json::Value;
-use serde_json::json;
 use seriatim_core::failure::Class;
 use seriatim_core::failure::Failure;
 use seriatim_core::finding::Finding;
@@ -15,6 +14,8 @@ use seriatim_core::roadmap::change::Changed;
 use seriatim_core::roadmap::change::Refusal;
 use seriatim_core::roadmap::document;
 use seriatim_core::roadmap::document::Record;
+use seriatim_core::roadmap::facts::ErrorArea;
+use seriatim_core::roadmap::facts::RoadmapFact;
 use seriatim_core::roadmap::result::Actor;
 use seriatim_core::roadmap::result::FilesModified;
 use seriatim_core::roadmap::result::Transition;
@@ -86,9 +87,12 @@ impl Work<'_> {
         match cx.post(post).await {
             Ok(posted) => {
                 if posted.foreign {
-                    let what = "somebody else changed this step in the state file while it was carried out; \
+                    let what = "another writer changed this step in the state file while it was carried out; \
                                 what the engine recorded was written again";
-                    cx.record(&json!({"fact": "error", "text": format!("{}: {what}", self.path)}));
+                    cx.record(&RoadmapFact::Error {
+                        text: format!("{}: {what}", self.path),
+                        about: Some(ErrorArea::StateFile),
+                    });
                 }
                 self.trail = audit::trail_of(&self.path, at);
                 self.saved.clone_from(&self.state);

@@ -2,6 +2,7 @@
 
 use serde_json::json;
 use seriatim_core::roadmap::change;
+use seriatim_core::roadmap::store::memory_key;
 use seriatim_flows::registry::End;
 
 use crate::world::World;
@@ -41,7 +42,7 @@ fn a_step_that_is_done_is_not_done_again() {
 #[test]
 fn a_record_of_an_earlier_run_that_cannot_be_read_blocks_the_step() {
     let mut world = World::one();
-    world.book.memory.insert(format!("{}#01-01", crate::world::STATUS), json!({"base_tree": 7}));
+    world.book.memory.insert(memory_key(crate::world::STATUS, "01-01"), json!({"base_tree": 7}));
     let story = world.run();
     assert_eq!(story.ended().status, End::Blocked);
     assert!(story.ended().message.starts_with("The record of an earlier run of step 01-01 cannot be read"));

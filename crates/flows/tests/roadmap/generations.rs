@@ -2,6 +2,7 @@
 
 use seriatim_core::roadmap::Schema;
 use seriatim_flows::registry::End;
+use seriatim_flows::roadmap::PinnedFile;
 
 use crate::world::World;
 use crate::world::step;
@@ -35,8 +36,7 @@ fn k_01_a_list_of_the_projects_own_is_carried_out() {
     let list = "version: \"9.0\"\nphases: [RED, GREEN, DEPLOY, COMMIT]\n";
     let mut world = World::of("", &[step("01-01", "add", &[])]).file("phases.yaml", list);
     world.start.only = Some("01-01".to_owned());
-    world.start.phases = Some("phases.yaml".to_owned());
-    world.book.own = vec![Schema::parse(list).unwrap()];
+    world.start.phases = Some(PinnedFile { path: "phases.yaml".to_owned(), text: list.to_owned() });
     let story = world.run();
     assert_eq!(story.calls(), ["01-01 RED", "01-01 GREEN", "01-01 DEPLOY"]);
     assert_eq!(

@@ -2,84 +2,78 @@
 
 use std::collections::BTreeMap;
 
+use serde::Deserialize;
 use serde_json::Value;
-use seriatim_core::failure::Class;
 use seriatim_core::failure::Failure;
-use seriatim_core::roadmap::Schema;
-use seriatim_core::roadmap::audit;
-use seriatim_core::roadmap::document;
-use seriatim_core::roadmap::document::Record;
+use seriatim_core::roadmap::result::FilesModified;
 use seriatim_core::roadmap::state::StepState;
-use seriatim_core::roadmap::store::StateFile;
 use seriatim_flows::Request;
+use seriatim_flows::registry;
+use seriatim_flows::registry::Posting;
+use seriatim_flows::request::BookCall;
 use seriatim_flows::request::Done;
-use seriatim_flows::request::Save;
-use seriatim_flows::request::Saved;
-use seriatim_flows::request::StateCall;
+use seriatim_flows::request::Post;
+use seriatim_flows::request::Posted;
 
 use crate::repository::Files;
 use crate::stage::Reply;
 
 /// The kind of these requests.
-pub(crate) const KIND: &str = "state";
+pub(crate) const KIND: &str = "book";
 
 /// What is remembered between runs, and every save as one line.
 #[derive(Default)]
 pub(crate) struct Book {
     pub(crate) memory: BTreeMap<String, Value>,
     pub(crate) saves: Vec<String>,
-    pub(crate) own: Vec<Schema>,
+    /// What the run was started with.
+    pub(crate) input: Value,
     /// The next savings that fail.
     pub(crate) troubles: Vec<Failure>,
 }
 
+/// A change as the dialect posts it.
+#[derive(Deserialize)]
+struct Save {
+    before: StepState,
+    after: StepState,
+    #[serde(default)]
+    files: Option<FilesModified>,
+}
+
 impl Book {
     pub(crate) fn answer(&mut self, files: &mut Files, request: &Request) -> Reply {
-        let Request::State(call) = request else { panic!("no request to the state files") };
+        let Request::Book(call) = request else { panic!("no request to the book") };
         match call {
-            StateCall::Recall { path, step } => {
-                Reply::of(self.memory.get(&format!("{path}#{step}")).unwrap_or(&Value::Null))
-            }
-            StateCall::Save(save) => Reply::of(&self.save(files, save)),
+            BookCall::Recall { key } => Reply::of(self.memory.get(key).unwrap_or(&Value::Null)),
+            BookCall::Post(post) => Reply::of(&self.post(files, post)),
         }
     }
 
-    fn save(&mut self, files: &mut Files, save: &Save) -> Done<Saved> {
+    fn post(&mut self, files: &mut Files, post: &Post) -> Done<Posted> {
         if let Some(failure) = self.troubles.pop() {
             return Err(failure);
         }
-        let step = &save.after.task_id;
-        let text = files.get(&save.path).cloned();
-        let text =
-            text.unwrap_or_else(|| document::new_for(&save.path, &save.after.project_id, step, save.at));
-        let file = StateFile::read(&save.path, &text, &self.own)
-            .map_err(|findings| Failure::new(Class::Contract, findings[0].message.clone()))?;
-        let known = file.steps().contains(step);
-        let found = file.step(&save.path, &save.after.project_id, step, save.before.schema_among(&self.own));
-        let record =
-            Record { fields: save.record.clone(), history: save.history.clone(), files: save.files.clone() };
-        let new = file.write(&save.after, &record, save.at).unwrap();
-        files.insert(save.path.clone(), new);
-        let folder = save.path.rsplit_once('/').map(|(folder, _)| folder).unwrap_or_default();
-        let trail = format!("{folder}/{}", audit::file_name(save.at));
-        let lines: String =
-            save.events.iter().map(|event| format!("{}\n", event.line().trim_end())).collect();
-        files.entry(trail.clone()).or_default().push_str(&lines);
-        self.memory.insert(format!("{}#{step}", save.path), save.memory.clone());
-        self.saves.push(in_words(save));
-        Ok(Saved { foreign: known && differs(&found, &save.before), trail })
+        let apply = registry::newest("roadmap").unwrap().apply;
+        let text = files.get(&post.path).cloned();
+        let posting = Posting {
+            input: &self.input,
+            path: &post.path,
+            text: text.as_deref(),
+            change: &post.change,
+            at: post.at,
+        };
+        let applied = apply(&posting)?;
+        files.insert(post.path.clone(), applied.text);
+        for audit in applied.audit {
+            let trail = files.entry(audit.file).or_default();
+            trail.push_str(audit.line.trim_end());
+            trail.push('\n');
+        }
+        self.memory.insert(post.key.clone(), post.memory.clone());
+        self.saves.push(in_words(&Save::deserialize(&post.change).unwrap()));
+        Ok(Posted { foreign: applied.foreign })
     }
-}
-
-fn differs(found: &StepState, believed: &StepState) -> bool {
-    let phases = |state: &StepState| -> Vec<_> {
-        state
-            .phases
-            .iter()
-            .map(|phase| (phase.name.clone(), phase.status.clone(), phase.outcome.clone()))
-            .collect()
-    };
-    found.status != believed.status || phases(found) != phases(believed)
 }
 
 /// A save as one line: the state of the step, and the phases that changed.

@@ -291,8 +291,9 @@ impl World {
         Story::new(self.stage().play())
     }
 
-    fn stage(self) -> Stage<World> {
+    fn stage(mut self) -> Stage<World> {
         let input = serde_json::to_value(&self.start).unwrap();
+        self.book.input = input.clone();
         Stage::new("roadmap", &input, self)
             .on("now", |world, _| {
                 world.now = world.now.plus_ms(1000);
