@@ -17,6 +17,7 @@ use seriatim_flows::request::GitCall;
 use seriatim_flows::request::Shown;
 use seriatim_flows::request::Stand;
 use seriatim_flows::request::Text;
+use seriatim_flows::request::TreePlace;
 
 use crate::stage::Reply;
 
@@ -174,7 +175,7 @@ impl Repository {
                 let files = self.trees[base].clone();
                 let made = WorkTree { branch: branch.clone(), base: base.clone(), files };
                 self.work.insert(tree.clone(), made);
-                Reply::of(&Done::Ok(()))
+                Reply::of(&Done::Ok(TreePlace { name: tree.clone(), path: tree.clone() }))
             }
             GitCall::CloseTree { tree, .. } => {
                 self.work.remove(tree);

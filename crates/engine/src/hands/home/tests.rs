@@ -1,3 +1,5 @@
+//! Where the store of a workspace is found, for every layout of a repository.
+
 use std::fs;
 use std::path::Path;
 use std::path::PathBuf;
