@@ -105,6 +105,30 @@ fn dw_83_the_engine_commits_nothing_on_a_record_that_does_not_hold() {
     }
 }
 
+/// Both decide by one machine: an agent that does nothing adds nothing to the record, so that the engine commits exactly
+/// what the hook of git lets pass.
+#[test]
+fn dw_83_the_hook_of_git_and_the_engine_give_the_same_answer_for_the_same_record() {
+    for (red, passes) in [
+        ("status: NOT_EXECUTED", false),
+        ("status: IN_PROGRESS, started_at: \"2026-01-29T15:00:00Z\"", false),
+        ("status: COMPLETED, TIMES", false),
+        ("status: COMPLETED, outcome: FAIL, TIMES", false),
+        ("status: COMPLETED, outcome: PASS, TIMES", true),
+        ("status: SKIPPED", false),
+        ("status: SKIPPED, blocked_by: \"DEFERRED: later\"", false),
+        ("status: SKIPPED, blocked_by: \"NOT_APPLICABLE\"", false),
+        ("status: SKIPPED, blocked_by: \"APPROVED_SKIP: there is no code\"", true),
+    ] {
+        assert_eq!(gate(red).is_none(), passes, "the hook of git on `{red}`");
+        let project = Project::short();
+        project.agent("finish").with("src/add.py", "RESULT = 5\n").with("tests/test_add.py", TEST);
+        project.with(STATUS, &state(red));
+        project.step("01-01");
+        assert_eq!(project.subjects() == ["feat(01-01): DONE"], passes, "the engine on `{red}`");
+    }
+}
+
 /// DW-40: what an agent writes into the file for several phases at once is no record of them.
 #[test]
 fn dw_78_phases_that_are_written_in_one_go_block_the_commit() {

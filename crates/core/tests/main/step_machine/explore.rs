@@ -3,7 +3,6 @@
 
 use std::collections::BTreeMap;
 use std::collections::BTreeSet;
-use std::collections::HashMap;
 use std::collections::VecDeque;
 
 use seriatim_core::roadmap::state::StepStatus;
@@ -51,7 +50,7 @@ struct Graph {
 impl Graph {
     fn explore() -> Graph {
         let mut graph = Graph { worlds: vec![World::new()], from: vec![None], edges: vec![] };
-        let mut known = HashMap::from([(graph.worlds[0].key(), 0)]);
+        let mut known = BTreeMap::from([(graph.worlds[0].key(), 0)]);
         let mut queue = VecDeque::from([0]);
         while let Some(at) = queue.pop_front() {
             assert!(graph.worlds.len() < 100_000, "too much to explore");
@@ -138,7 +137,7 @@ impl Graph {
     /// A shortest way from one world back to itself, over edges of a kind, that begins with a given edge.
     fn cycle(&self, start: (usize, Event, usize), may: impl Fn(Event) -> bool) -> Option<Vec<Event>> {
         let (home, first, second) = start;
-        let mut came: HashMap<usize, (usize, Event)> = HashMap::new();
+        let mut came: BTreeMap<usize, (usize, Event)> = BTreeMap::new();
         let mut queue = VecDeque::from([second]);
         let mut seen = BTreeSet::from([second]);
         while let Some(at) = queue.pop_front() {

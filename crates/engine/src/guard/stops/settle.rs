@@ -38,9 +38,9 @@ pub(super) fn settle(
             step.sent_back = 0;
             step.ended = true;
             if closes {
-                desk.close(&step)?
+                desk.close(&step)?;
             } else {
-                desk.keep(&step)?
+                desk.keep(&step)?;
             }
             Ok(Reply::Pass)
         }
