@@ -1,3 +1,5 @@
+//! The places of stores, on repositories that git itself made.
+
 use std::fs;
 use std::path::Path;
 use std::path::PathBuf;
