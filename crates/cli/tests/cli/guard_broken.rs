@@ -193,7 +193,7 @@ fn what_the_guard_cannot_decide_is_a_no_at_a_door_and_a_word_elsewhere() {
     // The same when the record itself cannot be used.
     fs::write(guarded.env.stored("journal.db"), "no database, but long enough to be looked at").unwrap();
     for file in ["journal.db-wal", "journal.db-shm"] {
-        let _ = fs::remove_file(guarded.env.stored(&format!("{file}")));
+        let _ = fs::remove_file(guarded.env.stored(file));
     }
     holds(&guarded.spawn(&guarded_prompt()).denied(), &["could not decide"]);
     holds(&guarded.sub_stop(AGENT).blocked(), &["could not decide"]);

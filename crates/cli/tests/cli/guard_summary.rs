@@ -119,7 +119,7 @@ fn ds_97_a_green_phase_has_no_red_test() {
 fn ds_63_a_record_that_is_gone_is_found() {
     let guarded = Guarded::new().at_work();
     for file in ["journal.db", "journal.db-wal", "journal.db-shm"] {
-        let _ = std::fs::remove_file(guarded.env.stored(&format!("{file}")));
+        let _ = std::fs::remove_file(guarded.env.stored(file));
     }
     guarded.spawn(crate::guard::BARE).denied();
     guarded.env.run(&["verify"]).exits(1).says("the record that made them is gone");

@@ -143,7 +143,7 @@ fn a_record_that_others_can_enter_or_that_is_a_link_is_refused_with_the_way_out(
         let elsewhere = env.root.with_file_name("elsewhere");
         fs::rename(store.join(name), &elsewhere).unwrap();
         symlink(&elsewhere, store.join(name)).unwrap();
-        env.run(&["resume", &"2", "--no-input"]).exits(2).says(&format!("/{name}` is a symbolic link"));
+        env.run(&["resume", "2", "--no-input"]).exits(2).says(&format!("/{name}` is a symbolic link"));
         fs::remove_file(store.join(name)).unwrap();
         fs::rename(&elsewhere, store.join(name)).unwrap();
     }

@@ -1,4 +1,4 @@
-//! Where the store of a workspace is found, for every layout of a repository.
+//! The places of stores, on repositories that git itself made.
 
 use std::fs;
 use std::path::Path;
