@@ -4,12 +4,20 @@
 //! its place. Where attempts were cut off, their numbers are put aside as well. Everything else is compared byte for
 //! byte.
 
+/// How the outcome of a look at what one call of an agent changed is marked.
+pub(crate) const CHANGES: &str = "What one call changed: ";
+
 /// Puts times and digests aside.
 pub(crate) fn times(text: &str) -> String {
     let bytes = text.as_bytes();
     let mut out = String::with_capacity(text.len());
     let (mut at, mut copied) = (0, 0);
     while at < bytes.len() {
+        // The letter of an escaped character is no part of a word.
+        if bytes[at] == b'\\' {
+            at += 2;
+            continue;
+        }
         let length = bytes[at..].iter().take_while(|byte| byte.is_ascii_alphanumeric()).count();
         if length == 0 {
             at += 1;
@@ -72,9 +80,15 @@ fn spans(text: &str) -> String {
 
 /// Puts the numbers of attempts aside: one that was cut off has one as well.
 pub(crate) fn attempts(text: &str) -> String {
+    // What one call changed is less where the call before it, which was cut off, had done a part.
+    if text.starts_with(CHANGES) {
+        return CHANGES.to_owned();
+    }
     let names =
         ["attempt\":", "iteration\":", "attempt: ", "iteration: ", "attempt ", "Attempt ", "calls\":"];
     let text = names.iter().fold(text.to_owned(), |text, name| without_number_after(&text, name, "<number>"));
+    // What a later attempt is compared with has a name of its own.
+    let text = text.replace("-again", "");
     // Names of calls are numbered as well: each attempt is one.
     let runs = ["-sim", "-cyc", "-act", "-map"];
     runs.iter().fold(text, |text, run| without_call_after(&text, run))

@@ -31,7 +31,7 @@ impl Course {
                 text,
                 expect: Expect::Any,
                 append: false,
-                durable: false,
+                durable: true,
             };
             if let Err(failure) = cx.write(file).await {
                 cx.record(

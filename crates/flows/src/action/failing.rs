@@ -95,7 +95,7 @@ impl Course {
                 names.into_iter().map(|name| format!("{}{name}", paths::ERROR_LOGS)).collect();
             let path = trouble::file_name(now, &taken);
             let file =
-                WriteFile { path, text: text.clone(), expect: Expect::Absent, append: false, durable: false };
+                WriteFile { path, text: text.clone(), expect: Expect::Absent, append: false, durable: true };
             if cx.write(file).await.is_ok() {
                 return;
             }
