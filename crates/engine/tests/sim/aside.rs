@@ -70,7 +70,16 @@ fn found(text: &[u8], length: usize) -> Option<(&'static str, usize)> {
 
 /// Numbers after a name that ends in `_ms` or says how long something took.
 fn spans(text: &str) -> String {
-    let names = ["_ms\":", "_ms: ", "_seconds\":", "_seconds: ", "_minutes\":", "duration: ", "duration\":"];
+    let names = [
+        "_ms\":",
+        "_ms: ",
+        "_seconds\":",
+        "_seconds: ",
+        "_minutes\":",
+        "_time\":",
+        "duration: ",
+        "duration\":",
+    ];
     let mut out = text.to_owned();
     for name in names {
         out = without_number_after(&out, name, "<span>");
@@ -78,14 +87,26 @@ fn spans(text: &str) -> String {
     out
 }
 
-/// Puts the numbers of attempts aside: one that was cut off has one as well.
+/// Puts the numbers of attempts aside: one that was cut off has one as well. So are the numbers of lines that
+/// documents change by, since they tell of such attempts.
 pub(crate) fn attempts(text: &str) -> String {
     // What one call changed is less where the call before it, which was cut off, had done a part.
     if text.starts_with(CHANGES) {
         return CHANGES.to_owned();
     }
-    let names =
-        ["attempt\":", "iteration\":", "attempt: ", "iteration: ", "attempt ", "Attempt ", "calls\":"];
+    let names = [
+        "attempt\":",
+        "iteration\":",
+        "attempts\":",
+        "rework_count\":",
+        "attempt: ",
+        "iteration: ",
+        "attempt ",
+        "Attempt ",
+        "calls\":",
+        "added\":",
+        "deleted\":",
+    ];
     let text = names.iter().fold(text.to_owned(), |text, name| without_number_after(&text, name, "<number>"));
     // What a later attempt is compared with has a name of its own.
     let text = text.replace("-again", "");
