@@ -297,6 +297,7 @@ impl Processes for SimProcesses {
         self.fate.pass("a process is at work");
         let (code, said) = match words.as_slice() {
             [reciter::CHECK, ..] => reciter::check(&self.files, &spawn.cwd, &spawn.argv[1..]),
+            [reciter::UNITTEST, ..] => reciter::unittest(&self.files, &spawn.cwd),
             _ => (0, "ok".to_owned()),
         };
         Ok(ended(How::Exited(code), said, 1))

@@ -15,6 +15,9 @@ pub(super) const RECITER: &str = "reciter";
 /// The program that is green when a file holds some words, `check FILE WORDS`.
 pub(super) const CHECK: &str = "check";
 
+/// The program that runs the tests of a small project in Python.
+pub(super) const UNITTEST: &str = "unittest";
+
 /// What an agent does in one attempt, by its script.
 #[derive(Debug, Default)]
 pub(super) struct Line {
@@ -64,6 +67,57 @@ pub(super) fn check(files: &SimFiles, cwd: &Path, words: &[String]) -> (i32, Str
          0 ignored; 0 measured; 0 filtered out\n"
     );
     (if green { 0 } else { 101 }, output)
+}
+
+/// What a runner of the tests in `tests/` says: each compares the `RESULT` of a module in `src/` with a number.
+pub(super) fn unittest(files: &SimFiles, cwd: &Path) -> (i32, String) {
+    let text = |path: &str| {
+        let found = files.read(&cwd.join(path), FILE_BYTES_MAX).ok()?;
+        String::from_utf8(found.bytes).ok()
+    };
+    let after = |text: &str, mark: &str, end: &str| {
+        let (_, rest) = text.split_once(mark)?;
+        Some(rest.split(end).next().unwrap_or_default().trim().to_owned())
+    };
+    let listed = files.list(&cwd.join("tests")).unwrap_or_default();
+    let (mut output, mut ran, mut failures, mut errors) = (String::new(), 0, 0, 0);
+    let (thick, thin) = ("=".repeat(70), "-".repeat(70));
+    for (name, _) in listed.into_iter().filter(|(name, _)| name.starts_with("test_") && name.ends_with(".py"))
+    {
+        let file = format!("tests/{name}");
+        let source = text(&file).unwrap_or_default();
+        let module = after(&source, "from src.", " ").unwrap_or_default();
+        let test = after(&source, "def ", "(").unwrap_or_default();
+        let wanted = after(&source, "assertEqual(RESULT, ", ")").unwrap_or_default();
+        ran += 1;
+        let code = text(&format!("src/{module}.py"));
+        match code.and_then(|code| after(&code, "RESULT = ", "\n")) {
+            None => {
+                errors += 1;
+                output.push_str(&format!(
+                    "{thick}\nERROR: {file} (unittest.loader._FailedTest.{file})\n{thin}\nImportError: Failed to import \
+                     test module: {file}\nTraceback (most recent call last):\n  File \"loader.py\", line 1, in load\n    \
+                     x\nModuleNotFoundError: No module named 'src.{module}'\n\n"
+                ));
+            }
+            Some(result) if result == wanted => output.push_str(&format!("{test} ({file}) ... ok\n")),
+            Some(result) => {
+                failures += 1;
+                output.push_str(&format!(
+                    "{thick}\nFAIL: {test} ({file})\n{thin}\nTraceback (most recent call last):\n  File \"{file}\", \
+                     line 7, in {test}\n    x\nAssertionError: {result} != {wanted}\n\n"
+                ));
+            }
+        }
+    }
+    let word = if ran == 1 { "test" } else { "tests" };
+    output.push_str(&format!("{thin}\nRan {ran} {word} in 0.001s\n\n"));
+    let (code, end) = match (ran, failures + errors) {
+        (0, _) => (5, "NO TESTS RAN".to_owned()),
+        (_, 0) => (0, "OK".to_owned()),
+        _ => (1, format!("FAILED (failures={failures}, errors={errors})")),
+    };
+    (code, format!("{output}{end}\n"))
 }
 
 #[cfg(test)]

@@ -4,12 +4,20 @@
 //! its place. Where attempts were cut off, their numbers are put aside as well. Everything else is compared byte for
 //! byte.
 
+/// How the outcome of a look at what one call of an agent changed is marked.
+pub(crate) const CHANGES: &str = "What one call changed: ";
+
 /// Puts times and digests aside.
 pub(crate) fn times(text: &str) -> String {
     let bytes = text.as_bytes();
     let mut out = String::with_capacity(text.len());
     let (mut at, mut copied) = (0, 0);
     while at < bytes.len() {
+        // The letter of an escaped character is no part of a word.
+        if bytes[at] == b'\\' {
+            at += 2;
+            continue;
+        }
         let length = bytes[at..].iter().take_while(|byte| byte.is_ascii_alphanumeric()).count();
         if length == 0 {
             at += 1;
@@ -62,7 +70,16 @@ fn found(text: &[u8], length: usize) -> Option<(&'static str, usize)> {
 
 /// Numbers after a name that ends in `_ms` or says how long something took.
 fn spans(text: &str) -> String {
-    let names = ["_ms\":", "_ms: ", "_seconds\":", "_seconds: ", "_minutes\":", "duration: ", "duration\":"];
+    let names = [
+        "_ms\":",
+        "_ms: ",
+        "_seconds\":",
+        "_seconds: ",
+        "_minutes\":",
+        "_time\":",
+        "duration: ",
+        "duration\":",
+    ];
     let mut out = text.to_owned();
     for name in names {
         out = without_number_after(&out, name, "<span>");
@@ -70,11 +87,29 @@ fn spans(text: &str) -> String {
     out
 }
 
-/// Puts the numbers of attempts aside: one that was cut off has one as well.
+/// Puts the numbers of attempts aside: one that was cut off has one as well. So are the numbers of lines that
+/// documents change by, since they tell of such attempts.
 pub(crate) fn attempts(text: &str) -> String {
-    let names =
-        ["attempt\":", "iteration\":", "attempt: ", "iteration: ", "attempt ", "Attempt ", "calls\":"];
+    // What one call changed is less where the call before it, which was cut off, had done a part.
+    if text.starts_with(CHANGES) {
+        return CHANGES.to_owned();
+    }
+    let names = [
+        "attempt\":",
+        "iteration\":",
+        "attempts\":",
+        "rework_count\":",
+        "attempt: ",
+        "iteration: ",
+        "attempt ",
+        "Attempt ",
+        "calls\":",
+        "added\":",
+        "deleted\":",
+    ];
     let text = names.iter().fold(text.to_owned(), |text, name| without_number_after(&text, name, "<number>"));
+    // What a later attempt is compared with has a name of its own.
+    let text = text.replace("-again", "");
     // Names of calls are numbered as well: each attempt is one.
     let runs = ["-sim", "-cyc", "-act", "-map"];
     runs.iter().fold(text, |text, run| without_call_after(&text, run))

@@ -10,6 +10,7 @@ use crate::plan;
 use crate::plan::Planned;
 use crate::plan_action;
 use crate::plan_cycle;
+use crate::plan_roadmap;
 use crate::seeds;
 
 /// A dialect, with a small plan and a large one for each seed.
@@ -19,7 +20,7 @@ pub(crate) struct Dialect {
     large: fn(&mut Rng) -> Vec<Planned>,
 }
 
-const DIALECTS: [Dialect; 3] = [
+const DIALECTS: [Dialect; 4] = [
     Dialect {
         name: "process",
         small: |rng| vec![plan::small_process(rng)],
@@ -34,6 +35,11 @@ const DIALECTS: [Dialect; 3] = [
         name: "action",
         small: |rng| vec![plan_action::action(rng, 0, 0, false)],
         large: |rng| vec![plan_action::action(rng, 0, 20, true)],
+    },
+    Dialect {
+        name: "roadmap",
+        small: |rng| vec![plan_roadmap::roadmap(rng, 0, 0, false)],
+        large: |rng| vec![plan_roadmap::roadmap(rng, 0, 20, true)],
     },
 ];
 
@@ -79,6 +85,16 @@ fn e_86_a_cycle_survives_a_crash_at_every_single_point() {
 #[test]
 fn e_86_an_action_survives_a_crash_at_every_single_point() {
     at_every_point("e_86_an_action_survives_a_crash_at_every_single_point", "action");
+}
+
+#[test]
+fn e_86_a_roadmap_survives_a_crash_at_every_single_point() {
+    at_every_point("e_86_a_roadmap_survives_a_crash_at_every_single_point", "roadmap");
+}
+
+#[test]
+fn e_86_with_crashes_anywhere_a_roadmap_ends_as_without() {
+    anywhere("e_86_with_crashes_anywhere_a_roadmap_ends_as_without", "roadmap", 4);
 }
 
 #[test]

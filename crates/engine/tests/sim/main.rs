@@ -28,6 +28,8 @@ mod plan_action;
 #[cfg(test)]
 mod plan_cycle;
 #[cfg(test)]
+mod plan_roadmap;
+#[cfg(test)]
 mod proof;
 #[cfg(test)]
 mod seeds;

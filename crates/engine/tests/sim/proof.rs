@@ -6,6 +6,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
+use seriatim_core::doc;
 use seriatim_core::failure::Failure;
 use seriatim_core::process::log::EXECUTIONS;
 use seriatim_core::projection::Fact;
@@ -27,6 +28,8 @@ use crate::world::SCRATCH;
 use crate::world::STATE;
 use crate::world::World;
 
+/// Where actions report failures.
+const ERRORS: &str = "logs/errors/";
 const FILE_BYTES_MAX: u64 = 64 << 20;
 
 /// How a world ended, byte for byte but for what [`aside`] puts aside.
@@ -49,7 +52,10 @@ impl Ends {
     pub(crate) fn assert_same(&self, expected: &Ends, world: &World) {
         let crashes: Vec<String> = world.crashes.iter().map(ToString::to_string).collect();
         let was_cut_off = !Known::of(&world.store()).cut_off.is_empty();
-        let number = |text: &String| if was_cut_off { aside::attempts(text) } else { text.clone() };
+        let number = |text: &String| match was_cut_off {
+            true => aside::attempts(&without_cut_off(text)),
+            false => text.clone(),
+        };
         let same = |found: &[String], expected: &[String], what: &str| {
             for (found, expected) in found.iter().zip(expected) {
                 let (found, expected) = (number(found), number(expected));
@@ -198,11 +204,13 @@ pub(crate) fn ends(world: &World) -> Ends {
     let known = Known::of(&store);
     let (mut ends, mut all) = (BTreeMap::new(), BTreeMap::new());
     let mut projected = BTreeSet::new();
+    let reports = reports_of_cut_off(world);
     for info in runs(world, &store) {
         let history = History::read(&store, &info).unwrap();
         let (flow, input) = history.flow(&seriatim_flows::registry::STANDARD, &info).unwrap();
         projected.extend(images_of(flow, &input, &history.facts).into_keys());
-        let ids = ids_of_cut_off(&history.facts);
+        let mut ids = ids_of_cut_off(&history.facts);
+        ids.extend(reports.iter().cloned());
         let mut facts = history.facts.clone();
         facts.retain(|fact| !is_cut_off(&fact.data));
         facts.iter_mut().for_each(|fact| without(&mut fact.data, &ids));
@@ -218,14 +226,15 @@ pub(crate) fn ends(world: &World) -> Ends {
         let path = path.strip_prefix(ROOT).ok()?.to_str()?.to_owned();
         let is_apart = apart.iter().any(|folder| path.split('/').next() == Some(folder));
         let text = aside::times(&String::from_utf8_lossy(&bytes));
-        (!is_apart && !projected.contains(&path)).then(|| (aside::times(&path), text))
+        (!is_apart && !projected.contains(&path) && !reports.contains(&path))
+            .then(|| (aside::times(&path), text))
     });
     let history = world.repositories.history().into_iter().map(|(branch, commits)| {
-        let told = commits.into_iter().map(|(message, files)| {
+        let told = commits.into_iter().flat_map(|(message, files)| {
             let files = files.into_iter().map(|(path, bytes)| {
                 format!("{}\n{}", aside::times(&path), aside::times(&String::from_utf8_lossy(&bytes)))
             });
-            format!("{}\n{}", aside::times(&message), files.collect::<Vec<_>>().join("\n"))
+            std::iter::once(aside::times(&message)).chain(files)
         });
         (aside::times(&branch), told.collect())
     });
@@ -258,11 +267,31 @@ fn is_about_time(request: &Value) -> bool {
     ["now", "ids"].iter().any(|name| request["do"] == *name)
 }
 
+/// A file, its path in the first line, without what it says about attempts that were cut off: entries of its lists
+/// where it is a document, and lines where it is a log.
+fn without_cut_off(file: &str) -> String {
+    let told = Failure::interrupted().message;
+    let Some((path, text)) = file.split_once('\n') else { return file.to_owned() };
+    if path.ends_with("execution-status.yaml")
+        && let Ok(document) = doc::read(text.as_bytes(), &doc::Limits::default())
+    {
+        let mut document = document.root.to_json();
+        without(&mut document, &BTreeSet::new());
+        return format!("{path}\n{document}");
+    }
+    let kept: Vec<&str> = text.lines().filter(|line| !line.contains(&told[1..])).collect();
+    format!("{path}\n{}", kept.join("\n"))
+}
+
 /// Takes what is about attempts that were cut off out of all lists: the ids of observations, and sentences.
 fn without(value: &mut Value, ids: &BTreeSet<String>) {
     match value {
         Value::Array(items) => {
-            items.retain(|item| item.as_str().is_none_or(|text| !names(text, ids)));
+            items.retain(|item| {
+                let named = ["path", "notes"].iter().find_map(|key| item[key].as_str());
+                let named = item.as_str().or(named);
+                named.is_none_or(|text| !names(text, ids))
+            });
             items.iter_mut().for_each(|item| without(item, ids));
         }
         Value::Object(fields) => fields.values_mut().for_each(|field| without(field, ids)),
@@ -275,30 +304,49 @@ fn names(text: &str, ids: &BTreeSet<String>) -> bool {
     text.contains(&told[1..]) || ids.iter().any(|id| text.contains(id))
 }
 
+/// The reports of failures that are about attempts that were cut off.
+fn reports_of_cut_off(world: &World) -> BTreeSet<String> {
+    let told = Failure::interrupted().message;
+    let all = world.files.all().into_iter().filter_map(|(path, bytes)| {
+        let path = path.strip_prefix(ROOT).ok()?.to_str()?.to_owned();
+        let is_one = path.starts_with(ERRORS) && String::from_utf8_lossy(&bytes).contains(&told[1..]);
+        is_one.then_some(path)
+    });
+    all.collect()
+}
+
 fn ids_of_cut_off(facts: &[Fact]) -> BTreeSet<String> {
     let about = facts.iter().filter(|fact| is_cut_off(&fact.data));
     about.filter_map(|fact| fact.data["id"].as_str().map(str::to_owned)).collect()
 }
 
-/// Everything that the journal has of a run, in the order of the flow, without attempts that were cut off and
-/// without questions for the time.
+/// Everything that the journal has of a run, in the order of the flow, without attempts that were cut off (and what
+/// the flow did about each until it called again) and without questions for the time.
 fn record(store: &Store, info: &RunInfo, ids: &BTreeSet<String>) -> Vec<String> {
     let mut entries: Vec<(Vec<(u64, String)>, Kind, String)> = Vec::new();
     let mut left_out: BTreeSet<Vec<(u64, String)>> = BTreeSet::new();
+    let mut cut_off: BTreeSet<Vec<(u64, String)>> = BTreeSet::new();
+    let mut of_calls: BTreeSet<Vec<(u64, String)>> = BTreeSet::new();
     // Which files are there is answered by a list without names.
     let mut looked: BTreeMap<Vec<(u64, String)>, Vec<bool>> = BTreeMap::new();
     store
         .load(info.id, |entry| {
             let key = aside::order(entry.key);
             let mut data: Value = serde_json::from_slice(entry.body.unwrap()).unwrap();
-            let is_left_out = match entry.kind {
-                Kind::Outcome => data["Err"]["interrupted"] == Value::Bool(true),
-                Kind::Fact => is_cut_off(&data["fact"]),
-                Kind::Intent => is_about_time(&data),
-                _ => false,
-            };
-            if is_left_out {
-                left_out.insert(key.clone());
+            match entry.kind {
+                Kind::Outcome if data["Err"]["interrupted"] == Value::Bool(true) => {
+                    cut_off.insert(key.clone());
+                }
+                Kind::Intent if is_about_time(&data) => {
+                    left_out.insert(key.clone());
+                }
+                Kind::Intent if data["scene"] == "changes" => {
+                    of_calls.insert(key.clone());
+                }
+                Kind::Fact if is_cut_off(&data["fact"]) => {
+                    left_out.insert(key.clone());
+                }
+                _ => {}
             }
             if entry.kind == Kind::Intent && data["do"] == "look" {
                 let paths = data["paths"].as_array().into_iter().flatten().filter_map(Value::as_str);
@@ -314,8 +362,25 @@ fn record(store: &Store, info: &RunInfo, ids: &BTreeSet<String>) -> Vec<String> 
             entries.push((key, entry.kind, aside::times(&data.to_string())));
         })
         .unwrap();
-    entries.retain(|(key, _, _)| !left_out.contains(key));
     // The end has no key of its own, and is the last.
     entries.sort_by_key(|(key, kind, _)| (*kind == Kind::End, key.clone()));
-    entries.into_iter().map(|(_, kind, body)| format!("{kind:?} {body}")).collect()
+    let mut until_called_again: Option<Vec<(u64, String)>> = None;
+    entries.retain(|(key, kind, body)| {
+        if let Some(scope) = &until_called_again {
+            let is_call = *kind == Kind::Intent && body.starts_with(r#"{"do":"agent""#);
+            if key.starts_with(scope) && !is_call && *kind != Kind::End {
+                return false;
+            }
+            until_called_again = None;
+        }
+        if cut_off.contains(key) && *kind == Kind::Outcome {
+            until_called_again = Some(key[..key.len() - 1].to_vec());
+        }
+        !left_out.contains(key) && !cut_off.contains(key)
+    });
+    let told = |(key, kind, body): (Vec<(u64, String)>, Kind, String)| {
+        let word = if kind == Kind::Outcome && of_calls.contains(&key) { aside::CHANGES } else { "" };
+        format!("{word}{kind:?} {body}")
+    };
+    entries.into_iter().map(told).collect()
 }

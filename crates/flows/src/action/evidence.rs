@@ -38,7 +38,7 @@ impl Course {
                 text,
                 expect: Expect::Any,
                 append: false,
-                durable: false,
+                durable: true,
             };
             match cx.write(file).await {
                 Ok(_) => written.push(name.to_owned()),

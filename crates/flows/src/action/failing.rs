@@ -97,7 +97,7 @@ impl Course {
                 names.into_iter().map(|name| format!("{}{name}", paths::ERROR_LOGS)).collect();
             let path = trouble::file_name(now, &taken);
             let file =
-                WriteFile { path, text: text.clone(), expect: Expect::Absent, append: false, durable: false };
+                WriteFile { path, text: text.clone(), expect: Expect::Absent, append: false, durable: true };
             match cx.write(file).await {
                 Ok(_) => return,
                 Err(failure) => refused = failure.message,

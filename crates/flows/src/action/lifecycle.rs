@@ -49,7 +49,7 @@ impl Course {
     pub(super) async fn remember_lifecycle(&self, cx: &Cx) {
         let Some((_, text)) = Course::lifecycle(cx).await else { return };
         let file =
-            WriteFile { path: APPROVED.to_owned(), text, expect: Expect::Any, append: false, durable: false };
+            WriteFile { path: APPROVED.to_owned(), text, expect: Expect::Any, append: false, durable: true };
         self.keep(cx, file).await;
     }
 

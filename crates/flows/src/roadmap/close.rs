@@ -72,7 +72,7 @@ impl Work<'_> {
             text.push_str(line.split_whitespace().collect::<Vec<_>>().join(" ").as_str());
             text.push('\n');
         }
-        let file = WriteFile { path: path.clone(), text, expect: Expect::Any, append: false, durable: false };
+        let file = WriteFile { path: path.clone(), text, expect: Expect::Any, append: false, durable: true };
         cx.write(file).await.ok().map(|_| path)
     }
 
