@@ -7,6 +7,8 @@ mod disk;
 #[cfg(test)]
 mod endings;
 #[cfg(test)]
+mod interrupted;
+#[cfg(test)]
 mod repository;
 #[cfg(test)]
 mod snapshots;

@@ -84,6 +84,12 @@ fn spans(text: &str) -> String {
     for name in names {
         out = without_number_after(&out, name, "<span>");
     }
+    // How many minutes each phase took.
+    while let Some((front, rest)) = out.split_once("minutes_by_phase\":{")
+        && let Some((_, back)) = rest.split_once('}')
+    {
+        out = format!("{front}<spans>{back}");
+    }
     out
 }
 

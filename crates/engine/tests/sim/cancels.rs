@@ -5,6 +5,7 @@ use seriatim_engine::sim::Rng;
 use seriatim_journal::Kind;
 use seriatim_journal::Status;
 
+use crate::dialects::DIALECTS;
 use crate::plan;
 use crate::proof;
 use crate::seeds;
@@ -14,7 +15,7 @@ use crate::world::World;
 
 #[test]
 fn a_run_that_is_cancelled_at_any_moment_ends_once_and_for_all() {
-    seeds::each("a_run_that_is_cancelled_at_any_moment_ends_once_and_for_all", 60, |seed| {
+    seeds::each("a_run_that_is_cancelled_at_any_moment_ends_once_and_for_all", 10, |seed| {
         let mut rng = Rng::of(seed, &["plan"]);
         let count = 1 + rng.index(2);
         let plan = (0..count).map(|number| plan::process(&mut rng, number)).collect();
@@ -42,6 +43,41 @@ fn a_run_that_is_cancelled_at_any_moment_ends_once_and_for_all() {
         proof::tidy(&world);
         proof::every_attempt_has_an_outcome(&world);
         (0..count).for_each(|index| ended_once(&world, index));
+    });
+}
+
+/// The end of a cancelled run is written once in every dialect, and every attempt has an outcome.
+#[test]
+fn a_run_of_any_dialect_that_is_cancelled_at_any_moment_ends_once() {
+    seeds::each("a_run_of_any_dialect_that_is_cancelled_at_any_moment_ends_once", 2, |seed| {
+        for dialect in &DIALECTS {
+            let mut world = World::new(seed, 30, (dialect.large)(&mut Rng::of(seed, &["plan"])));
+            world.live_on(
+                |world, number| {
+                    let rng = &mut world.rng;
+                    Life {
+                        crash_after: (number < 4 && rng.chance(60)).then(|| rng.below(400)),
+                        power_cut: rng.chance(40),
+                        attended: rng.chance(40),
+                        cancel_in_ms: rng.chance(70).then(|| (0, rng.below(2_000))),
+                        ..Life::default()
+                    }
+                },
+                |world, _| proof::sound(world),
+            );
+            proof::tidy(&world);
+            proof::every_attempt_has_an_outcome(&world);
+            let store = world.store();
+            let info = world.info(&store, 0).unwrap();
+            let (mut notes, mut ends) = (0, 0);
+            let count = |entry: seriatim_journal::EntryRef<'_>| {
+                notes += usize::from(entry.kind == Kind::Note && entry.key == "!cancel");
+                ends += usize::from(entry.kind == Kind::End);
+            };
+            store.load(info.id, count).unwrap();
+            // A person may also have stopped it by an answer.
+            assert!(ends == 1 && notes <= 1, "{}: {info:?}", dialect.name);
+        }
     });
 }
 

@@ -15,12 +15,12 @@ use crate::seeds;
 
 /// A dialect, with a small plan and a large one for each seed.
 pub(crate) struct Dialect {
-    name: &'static str,
+    pub(crate) name: &'static str,
     small: fn(&mut Rng) -> Vec<Planned>,
-    large: fn(&mut Rng) -> Vec<Planned>,
+    pub(crate) large: fn(&mut Rng) -> Vec<Planned>,
 }
 
-const DIALECTS: [Dialect; 4] = [
+pub(crate) const DIALECTS: [Dialect; 4] = [
     Dialect {
         name: "process",
         small: |rng| vec![plan::small_process(rng)],

@@ -210,7 +210,7 @@ pub(crate) fn ends(world: &World) -> Ends {
         let (flow, input) = history.flow(&seriatim_flows::registry::STANDARD, &info).unwrap();
         projected.extend(images_of(flow, &input, &history.facts).into_keys());
         let mut ids = ids_of_cut_off(&history.facts);
-        ids.extend(reports.iter().cloned());
+        ids.extend(reports.iter().flat_map(|path| [path.clone(), path.replace(ERRORS, "")]));
         let mut facts = history.facts.clone();
         facts.retain(|fact| !is_cut_off(&fact.data));
         facts.iter_mut().for_each(|fact| without(&mut fact.data, &ids));

@@ -19,7 +19,7 @@ fn plan(seed: u64) -> Vec<Planned> {
 
 #[test]
 fn e_87_a_full_or_read_only_disk_stops_a_run_and_room_lets_it_finish() {
-    seeds::each("e_87_a_full_or_read_only_disk_stops_a_run_and_room_lets_it_finish", 25, |seed| {
+    seeds::each("e_87_a_full_or_read_only_disk_stops_a_run_and_room_lets_it_finish", 6, |seed| {
         let mut unharmed = World::new(seed, 20, plan(seed));
         let written_before = unharmed.files.writes();
         unharmed.live_on(|_, _| Life::default(), |_, _| {});
