@@ -4,8 +4,7 @@
 //! of the real ones, lets [`Fate`] end the engine at any call of a port, and starts it again over what is left.
 //! The same seed leads to the same world, to the byte.
 //!
-//! Architecture invariant: nothing here reads the clock, starts a process, touches the disk or waits. The one exception
-//! is `records`, and it says until when.
+//! Architecture invariant: nothing here reads the clock, starts a process, touches the disk or waits.
 
 mod clock;
 mod fate;
@@ -13,7 +12,6 @@ mod files;
 mod objects;
 mod processes;
 mod reciter;
-mod records;
 mod repository;
 mod rng;
 mod schedule;
@@ -30,7 +28,6 @@ pub use processes::Begun;
 pub use processes::Play;
 pub use processes::SimProcesses;
 pub use processes::matter;
-pub use records::SimRecords;
 pub use repository::REFUSED;
 pub use repository::SimRepositories;
 pub use rng::Rng;

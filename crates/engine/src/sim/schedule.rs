@@ -12,7 +12,6 @@ use super::clock::SimClock;
 use super::fate::Fate;
 use super::lock;
 use super::processes::SimProcesses;
-use super::records::SimRecords;
 use super::rng::Rng;
 use crate::hands::clock::Clock;
 use crate::hands::process::Printed;
@@ -61,7 +60,6 @@ pub struct SimSchedule<'a> {
     working: Vec<Working>,
     interrupt_at_ms: Option<u64>,
     outside: Vec<(u64, Outside<'a>)>,
-    records: Option<SimRecords>,
 }
 
 /// Hears what a job prints.
@@ -111,15 +109,7 @@ impl<'a> SimSchedule<'a> {
             working: vec![],
             interrupt_at_ms: None,
             outside: vec![],
-            records: None,
         }
-    }
-
-    /// Records of state files are kept in the book that is below this folder.
-    #[must_use]
-    pub fn with_records(mut self, records: SimRecords) -> SimSchedule<'a> {
-        self.records = Some(records);
-        self
     }
 
     /// Of a hundred waits, `percent` see somebody set the clock forward or back (E-88).
@@ -164,10 +154,7 @@ impl<'a> SimSchedule<'a> {
     /// The job begins its work. Its effects are made now; that it is over is heard later.
     fn work(&mut self, address: Address, job: &Job) {
         let ear = self.ear();
-        let result = match (&job.request, &self.records) {
-            (Request::State(call), Some(records)) => records.perform(&self.hands, job, call, &ear),
-            _ => perform(&self.hands, job, &ear),
-        };
+        let result = perform(&self.hands, job, &ear);
         let took_ms = self.processes.took_ms(&job.marker()).unwrap_or_else(|| self.rng.below(EFFECT_MS_MAX));
         let lines = lock(&ear.lines).clone();
         let printed = lock(&ear.printed).take();

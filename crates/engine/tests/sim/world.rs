@@ -25,7 +25,6 @@ use seriatim_engine::sim::Rng;
 use seriatim_engine::sim::SimClock;
 use seriatim_engine::sim::SimFiles;
 use seriatim_engine::sim::SimProcesses;
-use seriatim_engine::sim::SimRecords;
 use seriatim_engine::sim::SimRepositories;
 use seriatim_engine::sim::SimSchedule;
 use seriatim_engine::sim::survive;
@@ -143,13 +142,7 @@ impl World {
 
     pub(crate) fn schedule<'a>(&mut self) -> SimSchedule<'a> {
         let rng = Rng::new(self.rng.next());
-        let records = SimRecords {
-            files: self.files.clone(),
-            fate: self.fate.clone(),
-            folder: self.dir.path().to_owned(),
-        };
         SimSchedule::new(self.hands(), self.clock.clone(), self.processes.clone(), self.fate.clone(), rng)
-            .with_records(records)
     }
 
     pub(crate) fn info(&self, store: &Store, index: usize) -> Option<RunInfo> {
