@@ -331,6 +331,10 @@ fn record(store: &Store, info: &RunInfo, ids: &BTreeSet<String>) -> Vec<String> 
     let mut looked: BTreeMap<Vec<(u64, String)>, Vec<bool>> = BTreeMap::new();
     store
         .load(info.id, |entry| {
+            // What attempts printed is kept beside them, of those that were cut off as well.
+            if entry.kind == Kind::Note && entry.key.starts_with("!printed") {
+                return;
+            }
             let key = aside::order(entry.key);
             let mut data: Value = serde_json::from_slice(entry.body.unwrap()).unwrap();
             match entry.kind {
