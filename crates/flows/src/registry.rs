@@ -124,6 +124,9 @@ pub struct AuditLine {
     pub line: String,
 }
 
+/// Makes figures of runs, each with its name and its facts.
+pub type FoldRuns = fn(&[(String, Vec<Fact>)]) -> MetricsView;
+
 /// A way of working, whole.
 pub struct Dialect {
     pub name: &'static str,
@@ -142,7 +145,7 @@ pub struct Dialect {
     /// Whether runs that are not over may raise alerts, for which `status` looks.
     pub raises_alerts: bool,
     /// Returns figures over all runs of the dialect, each with its name and its facts.
-    pub metrics: Option<fn(&[(String, Vec<Fact>)]) -> MetricsView>,
+    pub metrics: Option<FoldRuns>,
     /// The page of the guide.
     pub guide: &'static str,
 }

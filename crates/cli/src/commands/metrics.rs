@@ -2,10 +2,10 @@
 
 use std::path::PathBuf;
 
-use seriatim_core::projection::Fact;
 use seriatim_core::view::MetricsView;
 use seriatim_engine::drive::History;
 use seriatim_flows::registry::Dialect;
+use seriatim_flows::registry::FoldRuns;
 use seriatim_journal::Filter;
 
 use crate::args::Context;
@@ -29,12 +29,10 @@ pub(crate) struct Metrics {
     dialect: Option<String>,
 }
 
-type Fold = fn(&[(String, Vec<Fact>)]) -> MetricsView;
-
 pub(crate) fn run(context: &Context, command: &Metrics) -> Result<Exit> {
     let workspace = Workspace::open(context)?;
     let store = workspace.store_to_read()?;
-    let measured: Vec<(&'static Dialect, Fold)> = context
+    let measured: Vec<(&'static Dialect, FoldRuns)> = context
         .registry
         .dialects()
         .filter_map(|dialect| Some((dialect, dialect.metrics?)))

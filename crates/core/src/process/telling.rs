@@ -121,7 +121,8 @@ pub fn view(facts: &[projection::Fact]) -> RunView {
     for fact in &typed {
         match fact {
             Fact::Decision(d) => {
-                decisions.line(&d.id, format!("{}: {} - {} ({})", d.subject, d.outcome, d.rationale, d.actor))
+                decisions
+                    .line(&d.id, format!("{}: {} - {} ({})", d.subject, d.outcome, d.rationale, d.actor));
             }
             Fact::FlowChanged(change) => {
                 changes.toned(Mood::Attention, change.kind.word(), change.reason.clone());
