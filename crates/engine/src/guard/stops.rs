@@ -1,6 +1,7 @@
 //! The stops: an agent comes to an end, by itself or not, and its step is judged (DS-32 to DS-48, DS-64 to DS-67).
 
 mod settle;
+mod stopped;
 mod unknown;
 mod whose;
 
@@ -20,6 +21,7 @@ use seriatim_core::roadmap::verdict::Objection;
 use seriatim_core::roadmap::verdict::StopVerdict;
 
 use self::settle::settle;
+use self::stopped::Stopped;
 use self::whose::Whose;
 use self::whose::called;
 use self::whose::called_by;
@@ -39,34 +41,6 @@ use super::state::Synced;
 use super::step::OpenStep;
 use super::step::worktree;
 use super::transcript;
-
-/// How an agent came to its end, and what is known about that beside its step.
-enum Stopped {
-    /// It wants to stop and can be sent back. Sub-agents of its session that no hook saw are held against it.
-    Wants { unseen: Vec<Objection> },
-    /// It is over, whatever is said now.
-    Over,
-    /// It was ended by an error.
-    Crashed { why: String },
-}
-
-impl Stopped {
-    fn wants() -> Stopped {
-        Stopped::Wants { unseen: vec![] }
-    }
-
-    fn crashed(error: Option<&str>, usual: &str) -> Stopped {
-        Stopped::Crashed { why: error.unwrap_or(usual).to_owned() }
-    }
-
-    fn end(&self) -> End {
-        match self {
-            Stopped::Wants { .. } => End::Wants,
-            Stopped::Over => End::Over,
-            Stopped::Crashed { .. } => End::Crashed,
-        }
-    }
-}
 
 impl Guard<'_> {
     /// A sub-agent has begun: its step is put to work, and the files are remembered as they are now.

@@ -67,6 +67,8 @@ struct Checkout {
     locked: bool,
 }
 
+/// The message of a commit, and its files with their content.
+pub type CommitPicture = (String, BTreeMap<String, Vec<u8>>);
 impl SimRepositories {
     /// Makes the repository at `root`, with all files that are there in a first commit.
     pub fn new(files: Arc<SimFiles>, fate: Fate, root: impl Into<PathBuf>, own: &str) -> SimRepositories {
@@ -98,7 +100,7 @@ impl SimRepositories {
     }
 
     /// Lists the commits of every branch, and of the remote, from the first to the last: message and files of each.
-    pub fn history(&self) -> BTreeMap<String, Vec<(String, BTreeMap<String, Vec<u8>>)>> {
+    pub fn history(&self) -> BTreeMap<String, Vec<CommitPicture>> {
         let held = lock(&self.held);
         let told = |tip: &String| {
             let mut commits: Vec<_> = held.objects.history(tip).into_iter().collect();
