@@ -94,13 +94,15 @@ fn warn_unreadable(context: &Context, story: &Story) {
 /// A book has no end; it is followed until a person stops it.
 fn follow_book(context: &Context, store: &Store, info: &RunInfo, follow: bool) -> Result<Exit> {
     let mut told = tell_book(context, store, info, 0)?;
-    while follow {
+    if !follow {
+        return Ok(Exit::Good);
+    }
+    loop {
         while !store.changed()? {
             std::thread::sleep(Duration::from_millis(200));
         }
         told = tell_book(context, store, info, told)?;
     }
-    Ok(Exit::Good)
 }
 
 /// Tells the events of a book from the entry `from` on. Returns how many entries there are.

@@ -13,7 +13,7 @@ use crate::ui::tone;
 /// How wide a cell of a table gets.
 const CELL_CHARS: usize = 70;
 /// How many lines of an output are shown where nobody asked for more.
-const TAIL: usize = 4;
+const TAIL: usize = 5;
 
 /// Says a section.
 pub(crate) fn say(ui: &Ui, section: &Section) {

@@ -5,6 +5,7 @@ use serde_json::Value;
 use serde_json::json;
 use seriatim_core::sentence::Mood;
 use seriatim_core::time::span_in_words;
+use seriatim_core::view::Block;
 use seriatim_core::view::Section;
 use seriatim_engine::drive::AgentWork;
 use seriatim_engine::drive::Happening;
@@ -15,7 +16,7 @@ use super::story::ATTEMPT_FAILED;
 
 /// Returns the sections that every run has, those without content left out.
 pub(crate) fn sections(story: &Story) -> Vec<Section> {
-    let all = [attempts(story), commands(story), answers(story)];
+    let all = [attempts(story), failures(story), commands(story), answers(story)];
     all.into_iter().filter(|section| !section.is_empty()).collect()
 }
 
@@ -26,16 +27,34 @@ fn attempts(story: &Story) -> Section {
             Happening::Reported { work, began, report } => {
                 (work, *began, status_word(report.status), report.summary.clone())
             }
-            Happening::Failed { work, began, failure } => {
-                let last: String = failure.last_lines().iter().map(|line| format!(" | {line}")).collect();
-                (work, *began, "failed", format!("{}{last}", failure.message))
-            }
+            Happening::Failed { work, began, failure } => (work, *began, "failed", failure.message.clone()),
             _ => return None,
         };
         let span = span_in_words(event.at.since_ms(began));
         Some(vec![name(work), work.attempt.to_string(), result.to_owned(), span, words])
     });
     section.table(&["work", "attempt", "result", "time", "summary"], rows.collect());
+    section
+}
+
+/// Why attempts failed, with the last lines that they printed.
+fn failures(story: &Story) -> Section {
+    let mut section = Section::new("Attempts that failed");
+    for event in &story.events {
+        let Happening::Failed { work, failure, .. } = &event.what else { continue };
+        let label = format!("{} attempt {}", name(work), work.attempt);
+        section.toned(Mood::Bad, &label, format!("{} - {}", failure.class, failure.message));
+        let lines = failure.last_lines();
+        if !lines.is_empty() {
+            section.blocks.push(Block::Output {
+                title: String::new(),
+                command: String::new(),
+                exit: None,
+                text: lines.join("\n"),
+                brief: true,
+            });
+        }
+    }
     section
 }
 

@@ -60,12 +60,10 @@ fn why_an_agent_failed_is_in_question_log_and_show_of_a_process() {
     assert!(asked.contains("it ended with exit code 7 and no usable report"), "{asked}");
     assert!(asked.contains(&REASON.replace("  ", "    ")), "{asked}");
     assert!(!asked.contains("trace 1") && !asked.contains("chatter"), "{asked}");
-    env.run(&["log", &env.newest()])
-        .says("An attempt failed: it ended with exit code 7")
-        .says("\n    trace 6");
+    env.run(&["log", &env.newest()]).says(": it ended with exit code 7").says("\n    trace 6");
     env.run(&["show", &env.newest()])
-        .says("5.1.1 attempt 1: crash - it ended with exit code 7")
-        .says("\n    trace 6");
+        .says("Knead the dough attempt 1: CrashError - it ended with exit code 7")
+        .says("\n      trace 6");
 }
 
 #[test]
@@ -84,10 +82,10 @@ fn why_an_agent_failed_is_in_question_log_and_show_of_a_cycle() {
     assert!(asked.contains("it ended with exit code 7"), "{asked}");
     assert!(asked.contains(&REASON.replace("  ", "    ")), "{asked}");
     let env = &project.env;
-    env.run(&["log", &env.newest()])
-        .says("An attempt failed: it ended with exit code 7")
-        .says("\n    trace 6");
-    env.run(&["show", &env.newest()]).says("planner attempt 1: crash").says("\n    trace 6");
+    env.run(&["log", &env.newest()]).says(": it ended with exit code 7").says("\n    trace 6");
+    env.run(&["show", &env.newest()])
+        .says("attempt 1: CrashError - it ended with exit code 7")
+        .says("\n      trace 6");
     let project = cycle::Project::new().actor(FAILS);
     let asked = project.run(&[]).exits(3).asked();
     assert!(
@@ -102,9 +100,7 @@ fn why_an_agent_failed_is_in_end_log_and_show_of_a_step() {
     project.agent(&format!("usual; [ $SERIATIM_PHASE != GREEN ] || {{ {FAILS}; }}; finish"));
     project.step("01-01").exits(1).says("failed in GREEN: it ended with exit code 7");
     let env = &project.env;
-    env.run(&["log", &env.newest()])
-        .says("An attempt failed: it ended with exit code 7")
-        .says("\n    trace 6");
+    env.run(&["log", &env.newest()]).says(": it ended with exit code 7").says("\n    trace 6");
     env.run(&["show", &env.newest()]).says("trace 6");
 }
 
@@ -117,8 +113,8 @@ fn why_an_agent_failed_is_in_question_log_and_show_of_an_action() {
     assert!(question.details().contains(REASON), "{}", question.details());
     assert!(question.why().contains("it ended with exit code 7"), "{}", question.why());
     let env = &workshop.env;
-    env.run(&["log", &env.newest()])
-        .says("An attempt failed: it ended with exit code 7")
-        .says("\n    trace 6");
-    env.run(&["show", &env.newest()]).says("backend-developer attempt 1: crash").says("\n    trace 6");
+    env.run(&["log", &env.newest()]).says(": it ended with exit code 7").says("\n    trace 6");
+    env.run(&["show", &env.newest()])
+        .says("attempt 1: CrashError - it ended with exit code 7")
+        .says("\n      trace 6");
 }

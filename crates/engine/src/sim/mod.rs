@@ -28,6 +28,7 @@ pub use processes::Begun;
 pub use processes::Play;
 pub use processes::SimProcesses;
 pub use processes::matter;
+pub use repository::CommitPicture;
 pub use repository::REFUSED;
 pub use repository::SimRepositories;
 pub use rng::Rng;

@@ -117,11 +117,12 @@ fn next(mut order: Vec<usize>) -> Option<Vec<usize>> {
     Some(order)
 }
 
+/// The lines of each file, the entries of the book and its memos.
+type Unordered = (BTreeMap<String, Vec<String>>, Vec<(String, String)>, Vec<(String, String)>);
+
 /// The records with the lines of each file and the entries of the book in no order: those of two hooks at once have
 /// none.
-fn unordered(
-    picture: &Picture,
-) -> (BTreeMap<String, Vec<String>>, Vec<(String, String)>, Vec<(String, String)>) {
+fn unordered(picture: &Picture) -> Unordered {
     let sorted = |text: &String| {
         let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
         lines.sort();

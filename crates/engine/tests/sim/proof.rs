@@ -320,15 +320,18 @@ fn ids_of_cut_off(facts: &[Fact]) -> BTreeSet<String> {
     about.filter_map(|fact| fact.data["id"].as_str().map(str::to_owned)).collect()
 }
 
+/// A key in the form in which keys have the order of the flow.
+type Ordered = Vec<(u64, String)>;
+
 /// Everything that the journal has of a run, in the order of the flow, without attempts that were cut off (and what
 /// the flow did about each until it called again) and without questions for the time.
 fn record(store: &Store, info: &RunInfo, ids: &BTreeSet<String>) -> Vec<String> {
-    let mut entries: Vec<(Vec<(u64, String)>, Kind, String)> = Vec::new();
-    let mut left_out: BTreeSet<Vec<(u64, String)>> = BTreeSet::new();
-    let mut cut_off: BTreeSet<Vec<(u64, String)>> = BTreeSet::new();
-    let mut of_calls: BTreeSet<Vec<(u64, String)>> = BTreeSet::new();
+    let mut entries: Vec<(Ordered, Kind, String)> = Vec::new();
+    let mut left_out: BTreeSet<Ordered> = BTreeSet::new();
+    let mut cut_off: BTreeSet<Ordered> = BTreeSet::new();
+    let mut of_calls: BTreeSet<Ordered> = BTreeSet::new();
     // Which files are there is answered by a list without names.
-    let mut looked: BTreeMap<Vec<(u64, String)>, Vec<bool>> = BTreeMap::new();
+    let mut looked: BTreeMap<Ordered, Vec<bool>> = BTreeMap::new();
     store
         .load(info.id, |entry| {
             // What attempts printed is kept beside them, of those that were cut off as well.
