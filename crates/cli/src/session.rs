@@ -124,11 +124,6 @@ impl Session {
         Session::open_at(context, Workspace::open(context)?)
     }
 
-    /// Opens a session for a run that may keep its recorded configuration, whatever the file says by now.
-    pub(crate) fn open_with(context: &Context, choice: Option<ConfigChoice>) -> Result<Session> {
-        Session::open_at(context, Workspace::open_for(context, choice)?)
-    }
-
     /// Opens a session with a workspace whose configuration was read already.
     pub(crate) fn open_at(context: &Context, workspace: Workspace) -> Result<Session> {
         let store = workspace.store()?;

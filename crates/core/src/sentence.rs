@@ -82,7 +82,8 @@ impl Telling for SharedFact {
                 .detail(last)
             }
             SharedFact::Transition { entity, from, to, .. } => {
-                Sentence::new(format!("{entity}: {from} → {to}."))
+                let words = |state: &str| state.to_lowercase().replace('_', " ");
+                Sentence::new(format!("{entity} went from {} to {}.", words(from), words(to)))
             }
         }
     }

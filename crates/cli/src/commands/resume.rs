@@ -15,6 +15,7 @@ use crate::error::Result;
 use crate::exit::Exit;
 use crate::render::run::View;
 use crate::session::Session;
+use crate::workspace::Workspace;
 
 /// Continue a run that waits or was interrupted
 ///
@@ -36,12 +37,13 @@ impl Resume {
 
 pub(crate) fn run(context: &Context, command: &Resume) -> Result<Exit> {
     let answers = command.asking.answers()?;
-    let mut session = Session::open_with(context, command.asking.config).map_err(|error| {
+    let workspace = Workspace::open_for(context, command.asking.config).map_err(|error| {
         error.hint(format!(
             "`seriatim resume {} --config old` goes on with the recorded configuration",
             command.run
         ))
     })?;
+    let mut session = Session::open_at(context, workspace)?;
     let info = session.store.find(&command.run)?;
     session.workspace.refuse_elsewhere(&session.store, &info, "resume")?;
     if info.status.is_finished() {

@@ -103,27 +103,32 @@ fn answers(story: &Story) -> Section {
     section
 }
 
+/// Facts that scripts find under a name of their own, in every dialect that records them.
+const NAMED_FACTS: [(&str, &str); 6] = [
+    ("steps", "step_ended"),
+    ("failed_attempts", ATTEMPT_FAILED),
+    ("decisions", "decision"),
+    ("observations", "observation"),
+    ("flow_changes", "flow_changed"),
+    ("errors", "error"),
+];
+
 /// Returns what machines read beside the attempts themselves.
 pub(crate) fn fields(story: &Story) -> Map<String, Value> {
-    let (mut failed, mut answers) = (vec![], vec![]);
-    for event in &story.events {
-        match &event.what {
-            Happening::Answered { question, answer } => answers.push(json!({
-                "header": question.header, "choice": answer.choice, "text": answer.text, "by": answer.by,
-                "at": event.at.to_string(),
-            })),
-            Happening::Fact(fact) if fact["fact"] == ATTEMPT_FAILED => failed.push(fact.clone()),
-            Happening::Fact(_)
-            | Happening::Called(_)
-            | Happening::Reported { .. }
-            | Happening::Failed { .. }
-            | Happening::Ran { .. }
-            | Happening::Asked(_)
-            | Happening::Suspended { .. }
-            | Happening::Resumed(_)
-            | Happening::Cancelled { .. } => {}
-        }
+    let facts = story.facts();
+    let mut fields = Map::new();
+    for (name, tag) in NAMED_FACTS {
+        let tagged: Vec<&Value> =
+            facts.iter().map(|fact| &fact.data).filter(|data| data["fact"] == tag).collect();
+        fields.insert(name.to_owned(), json!(tagged));
     }
-    let parts = [("failed_attempts", json!(failed)), ("answers", json!(answers))];
-    parts.map(|(key, value)| (key.to_owned(), value)).into_iter().collect()
+    let answers = story.events.iter().filter_map(|event| match &event.what {
+        Happening::Answered { question, answer } => Some(json!({
+            "header": question.header, "choice": answer.choice, "text": answer.text, "by": answer.by,
+            "at": event.at.to_string(),
+        })),
+        _ => None,
+    });
+    fields.insert("answers".to_owned(), answers.collect());
+    fields
 }

@@ -54,7 +54,8 @@ fn the_log_of_a_finished_roadmap_step_is_complete() {
 
 #[test]
 fn the_log_of_a_finished_action_is_complete() {
-    let workshop = Workshop::new();
+    let workshop =
+        Workshop::of("- backend-developer\n- agent: security\n- {gate: approval, name: release}\n");
     workshop.usual().build(&[RELEASE]).exits(0);
     insta::assert_snapshot!("log_of_an_action", log(&workshop.env));
 }

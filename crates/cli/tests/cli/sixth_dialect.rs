@@ -33,7 +33,7 @@ fn a_sixth_dialect_is_run_asked_answered_resumed_logged_shown_and_measured() {
         .says("Answer with:  seriatim answer q1 retry");
     env.run(&["inbox"]).exits(0).says("q1  Things on the desk");
     env.run(&["answer", "q1", "retry", "--by", "ada"]).exits(0);
-    env.run(&["resume"]).exits(0).says("Counted 5 items in all.");
+    env.run(&["resume", &env.newest()]).exits(0).says("Counted 5 items in all.");
     insta::assert_snapshot!(env.run(&["log"]).snapshot(), @r#"
     --- stdout
     TIME  Run RUN began: Things on the desk

@@ -1,8 +1,6 @@
 //! The facts of a process in plain words, and what `show` presents of them.
 
-use serde_json::Map;
 use serde_json::Value;
-use serde_json::json;
 
 use super::ExecutionStatus;
 use super::FlowEvent;
@@ -143,24 +141,7 @@ pub fn view(facts: &[projection::Fact]) -> RunView {
         Fact::FlowChanged(change) if change.kind == FlowEvent::Defer => Some(change.reason.clone()),
         _ => None,
     });
-    RunView { fields: fields(facts), sections: sections.collect(), alerts: vec![], suspended }
-}
-
-/// The fields by which scripts find the facts.
-fn fields(facts: &[projection::Fact]) -> Map<String, Value> {
-    let mut fields = Map::new();
-    let names = [
-        ("steps", "step_ended"),
-        ("decisions", "decision"),
-        ("observations", "observation"),
-        ("flow_changes", "flow_changed"),
-        ("errors", "error"),
-    ];
-    for (field, tag) in names {
-        let of_tag: Vec<&Value> = facts.iter().map(|f| &f.data).filter(|data| data["fact"] == tag).collect();
-        fields.insert(field.to_owned(), json!(of_tag));
-    }
-    fields
+    RunView { sections: sections.collect(), suspended, ..RunView::default() }
 }
 
 fn step_row(step: &StepRecord) -> Vec<String> {
