@@ -56,7 +56,7 @@ fn names(line: &str, word: &str) -> bool {
     line.match_indices(word).any(|(at, _)| {
         let before = line[..at].chars().next_back().is_some_and(is_part);
         let after = line[at + word.len()..].chars().next().is_some_and(is_part);
-        !(before && word.starts_with(is_part)) && !(after && word.ends_with(is_part))
+        !(before && word.starts_with(is_part) || after && word.ends_with(is_part))
     })
 }
 
