@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 
 use serde::Deserialize;
 use serde::Serialize;
-use seriatim_core::action::snapshot::Sealed;
+use seriatim_core::seal::Sealed;
 use seriatim_core::time::Utc;
 use seriatim_journal::Error as JournalError;
 use seriatim_journal::Filter;

@@ -7,10 +7,10 @@ use std::path::PathBuf;
 
 use serde::Serialize;
 use serde_json::Value;
-use seriatim_core::cycle::leaks;
 use seriatim_core::failure::Class;
 use seriatim_core::failure::Failure;
 use seriatim_core::hash::Hash;
+use seriatim_core::leaks;
 use seriatim_flows::request::Delivered;
 use seriatim_flows::request::Delivery;
 use seriatim_flows::request::Difference;

@@ -8,9 +8,9 @@ use std::path::PathBuf;
 
 use serde_json::Value;
 use serde_json::json;
-use seriatim_core::action::snapshot::Seal;
-use seriatim_core::action::snapshot::Sealed;
 use seriatim_core::hash::Hash;
+use seriatim_core::seal::Seal;
+use seriatim_core::seal::Sealed;
 use seriatim_core::time::Utc;
 use seriatim_engine::hands::clock::Clock;
 use seriatim_engine::hands::clock::SystemClock;

@@ -1,6 +1,8 @@
 //! The rules of the house, run instead of remembered.
 
 #[cfg(test)]
+mod dialects;
+#[cfg(test)]
 mod licences;
 #[cfg(test)]
 mod ports;

@@ -5,7 +5,6 @@
 mod tests;
 
 use std::collections::BTreeMap;
-use std::collections::BTreeSet;
 use std::fmt;
 
 use serde::Deserialize;
@@ -16,6 +15,8 @@ use crate::choices::Choices;
 use crate::hash::Hash;
 use crate::question::Choice;
 use crate::question::Question;
+use crate::seal::Seal;
+use crate::seal::Sealed;
 use crate::time::Utc;
 
 /// A moment as names of files carry it: `2026-02-07-10-30-00`.
@@ -66,27 +67,6 @@ choices! {
         Restore = "confirm",
         Cancel = "cancel",
     }
-}
-
-/// The checksum and the mode of one file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Seal {
-    pub hash: Hash,
-    pub mode: u32,
-}
-
-/// What a run left behind when it ended.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Sealed {
-    pub action: String,
-    pub run: String,
-    pub at: Utc,
-    /// The snapshot that was taken before the action.
-    pub snapshot: String,
-    pub files: BTreeMap<String, Seal>,
-    /// Files that the action removed.
-    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
-    pub deleted: BTreeSet<String>,
 }
 
 /// A file that is not as a run left it.

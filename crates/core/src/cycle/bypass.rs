@@ -4,10 +4,10 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::diff;
-use super::diff::DiffLine;
-use super::diff::Side;
 use super::limits::is_doc;
+use crate::diff;
+use crate::diff::DiffLine;
+use crate::diff::Side;
 
 /// A change that the Judge should look at.
 #[derive(Clone, Debug, PartialEq, Eq)]

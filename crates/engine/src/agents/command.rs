@@ -5,11 +5,11 @@ use std::path::PathBuf;
 
 use serde_json::json;
 use seriatim_core::config::Agent;
-use seriatim_core::cycle::forbidden;
 use seriatim_core::failure::Class;
 use seriatim_core::failure::Failure;
 use seriatim_core::failure::FailureCause;
 use seriatim_core::failure::claim::claimed;
+use seriatim_core::forbidden;
 use seriatim_core::report;
 use seriatim_core::report::Brief;
 use seriatim_core::report::Report;

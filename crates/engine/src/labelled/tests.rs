@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;
 
-use seriatim_core::action::snapshot::Seal;
 use seriatim_core::hash::Hash;
+use seriatim_core::seal::Seal;
 use tempfile::TempDir;
 
 use super::*;

@@ -13,8 +13,8 @@ use seriatim_core::action::snapshot;
 use seriatim_core::action::snapshot::AfterDamage;
 use seriatim_core::action::snapshot::Confirmed;
 use seriatim_core::action::snapshot::RolledBack;
-use seriatim_core::action::snapshot::Seal;
-use seriatim_core::action::snapshot::Sealed;
+use seriatim_core::seal::Seal;
+use seriatim_core::seal::Sealed;
 use seriatim_core::time::Utc;
 
 use super::course::Course;

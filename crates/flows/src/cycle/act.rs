@@ -8,7 +8,6 @@ use seriatim_core::cycle::choices::BlockedChoice;
 use seriatim_core::cycle::facts::BlockerClass;
 use seriatim_core::cycle::facts::CycleFact;
 use seriatim_core::cycle::facts::Decision;
-use seriatim_core::cycle::forbidden;
 use seriatim_core::cycle::limits;
 use seriatim_core::cycle::limits::Changed;
 use seriatim_core::cycle::limits::Measure;
@@ -16,6 +15,7 @@ use seriatim_core::cycle::limits::Verdict;
 use seriatim_core::cycle::limits::counted;
 use seriatim_core::cycle::plan::PlanStep;
 use seriatim_core::failure::Failure;
+use seriatim_core::forbidden;
 use seriatim_core::report::Report;
 
 use super::course::Course;

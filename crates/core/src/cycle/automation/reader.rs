@@ -10,7 +10,6 @@ use super::Limits;
 use super::Names;
 use super::Risk;
 use super::RiskGate;
-use crate::cycle::forbidden::check_pattern;
 use crate::cycle::limits::ScopeMode;
 use crate::doc::At;
 use crate::doc::Fields;
@@ -19,6 +18,7 @@ use crate::doc::Sink;
 use crate::doc::Vocabulary;
 use crate::finding::Finding;
 use crate::finding::Severity;
+use crate::forbidden::check_pattern;
 use crate::time::parse_span;
 
 impl Vocabulary for ScopeMode {

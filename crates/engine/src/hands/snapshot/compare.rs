@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 use serde::Serialize;
-use seriatim_core::action::snapshot::Sealed;
 use seriatim_core::hash::Hash;
+use seriatim_core::seal::Sealed;
 
 use crate::hands::snapshot::Item;
 use crate::hands::snapshot::Manifest;

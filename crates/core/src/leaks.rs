@@ -9,9 +9,9 @@ use std::fmt;
 
 use regex::Regex;
 
-use super::diff;
-use super::diff::DiffLine;
-use super::diff::Side;
+use crate::diff;
+use crate::diff::DiffLine;
+use crate::diff::Side;
 use crate::redact::known_shapes;
 
 /// A comment on the line says that a person looked at it.
