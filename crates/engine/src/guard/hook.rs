@@ -114,9 +114,8 @@ impl Guard<'_> {
     /// A session is over: nobody is in a hurry now, so what hooks left in the log is tidied up.
     fn session_end(&mut self, event: &Event) -> Result<Reply, GuardError> {
         self.stop_failure(event, Some("the session ended while the agent was at work"))?;
-        match self.book.take() {
-            Some(book) => book.tidy()?,
-            None => {}
+        if let Some(book) = self.book.take() {
+            book.tidy()?;
         }
         Ok(Reply::Pass)
     }

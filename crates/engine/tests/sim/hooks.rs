@@ -187,9 +187,7 @@ pub(crate) fn script(seed: u64) -> Vec<Act> {
         acts.push(spawn("toolu_9", "Look for a greeting."));
     }
     if rng.chance(60) {
-        let bare =
-            format!("<!-- DES-ORIGIN: command:/nw:execute -->\n<!-- DES-STEP-FILE: {} -->\n", step_file(0));
-        acts.push(spawn("toolu_8", &bare));
+        acts.push(spawn("toolu_8", &bare_prompt()));
     }
     acts.push(begin(0));
     acts.push(sub_start(0));
@@ -229,7 +227,14 @@ pub(crate) fn script(seed: u64) -> Vec<Act> {
     if rng.chance(50) {
         acts.push(event("SessionEnd", json!({"reason": "other"})));
     }
+    // The last one is on record in the trail of the steps, whatever came before.
+    acts.push(spawn("toolu_7", &bare_prompt()));
     acts
+}
+
+/// A prompt that says it is a command's, and has nothing else.
+fn bare_prompt() -> String {
+    format!("<!-- DES-ORIGIN: command:/nw:execute -->\n<!-- DES-STEP-FILE: {} -->\n", step_file(0))
 }
 
 /// Git is there and says that this is no repository.

@@ -67,7 +67,8 @@ fn e_86_a_hook_that_is_killed_between_any_two_writes_changes_nothing_in_the_end(
     seeds::each(name, 1, |seed| {
         let acts = script(seed);
         let expected = undisturbed(&acts);
-        for (victim, (passed, _)) in expected.acts.iter().enumerate() {
+        // Somebody has to come after whoever dies, so that the last act is spared.
+        for (victim, (passed, _)) in expected.acts.iter().enumerate().take(acts.len() - 1) {
             for point in 0..*passed {
                 disturbed(&acts, &expected, victim, point);
                 points.set(points.get() + 1);

@@ -1,6 +1,5 @@
 //! Two hooks at once, in every order that their transactions can have.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::Condvar;
 use std::sync::Mutex;
@@ -119,18 +118,16 @@ fn next(mut order: Vec<usize>) -> Option<Vec<usize>> {
 
 /// The records with the lines of each file and the entries of the book in no order: those of two hooks at once have
 /// none.
-fn unordered(
-    picture: &Picture,
-) -> (BTreeMap<String, Vec<String>>, Vec<(String, String)>, Vec<(String, String)>) {
+fn unordered(picture: &Picture) -> Picture {
     let sorted = |text: &String| {
-        let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
-        lines.sort();
-        lines
+        let mut lines: Vec<&str> = text.lines().collect();
+        lines.sort_unstable();
+        lines.join("\n")
     };
     let files = picture.files.iter().map(|(name, text)| (name.clone(), sorted(text))).collect();
     let mut entries = picture.entries.clone();
     entries.sort();
-    (files, entries, picture.memos.clone())
+    Picture { files, entries, memos: picture.memos.clone(), ..Picture::default() }
 }
 
 /// Each pair, after the acts before it: whatever the order, the end is that of one after the other.
