@@ -68,21 +68,12 @@ fn found(text: &[u8], length: usize) -> Option<(&'static str, usize)> {
     is_digest.then_some(("<digest>", length))
 }
 
-/// Numbers after a name that ends in `_ms` or says how long something took.
+/// Numbers that are the value of a name that says how long something took.
 fn spans(text: &str) -> String {
-    let names = [
-        "_ms\":",
-        "_ms: ",
-        "_seconds\":",
-        "_seconds: ",
-        "_minutes\":",
-        "_time\":",
-        "duration: ",
-        "duration\":",
-    ];
+    let names = ["_ms", "_seconds", "_minutes", "_hours", "_time", "duration"];
     let mut out = text.to_owned();
     for name in names {
-        out = without_number_after(&out, name, "<span>");
+        out = without_value_of(&out, name, "<span>");
     }
     // How many minutes each phase took.
     while let Some((front, rest)) = out.split_once("minutes_by_phase\":{")
@@ -100,20 +91,10 @@ pub(crate) fn attempts(text: &str) -> String {
     if text.starts_with(CHANGES) {
         return CHANGES.to_owned();
     }
-    let names = [
-        "attempt\":",
-        "iteration\":",
-        "attempts\":",
-        "rework_count\":",
-        "attempt: ",
-        "iteration: ",
-        "attempt ",
-        "Attempt ",
-        "calls\":",
-        "added\":",
-        "deleted\":",
-    ];
-    let text = names.iter().fold(text.to_owned(), |text, name| without_number_after(&text, name, "<number>"));
+    let names = ["attempt", "iteration", "attempts", "rework_count", "calls", "added", "deleted"];
+    let text = names.iter().fold(text.to_owned(), |text, name| without_value_of(&text, name, "<number>"));
+    let words = ["attempt ", "Attempt "];
+    let text = words.iter().fold(text, |text, word| without_number_after(&text, word, "<number>"));
     // What a later attempt is compared with has a name of its own.
     let text = text.replace("-again", "");
     // Names of calls are numbered as well: each attempt is one.
@@ -131,6 +112,29 @@ fn without_call_after(text: &str, run: &str) -> String {
         let has_number = back[..call].bytes().any(|b| b.is_ascii_digit());
         out.push_str(if has_number { "<call>" } else { &back[..call] });
         rest = &back[call..];
+    }
+    out.push_str(rest);
+    out
+}
+
+/// Puts a number aside that a name has as its value: in YAML, in JSON, and in JSON that stands in a string of JSON.
+fn without_value_of(text: &str, name: &str, word: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find(name) {
+        let (front, back) = rest.split_at(at + name.len());
+        out.push_str(front);
+        rest = back;
+        let Some(value) = back.trim_start_matches('\\').trim_start_matches('"').strip_prefix(':') else {
+            continue;
+        };
+        let value = value.trim_start_matches(' ');
+        let digits = value.bytes().take_while(|b| b.is_ascii_digit() || *b == b'.').count();
+        if digits > 0 {
+            out.push_str(&back[..back.len() - value.len()]);
+            out.push_str(word);
+            rest = &value[digits..];
+        }
     }
     out.push_str(rest);
     out
@@ -166,6 +170,9 @@ fn times_and_digests_are_put_aside_and_nothing_else() {
         ("EXEC-20260101-000102.yaml", "EXEC-<time>.yaml"),
         ("day 2026-01-01, cycle-001", "day <day>, cycle-001"),
         ("\"duration_ms\":17,\"n\":3", "\"duration_ms\":<span>,\"n\":3"),
+        (r#"{\"duration_ms\": 118,\"n\": 3}"#, r#"{\"duration_ms\": <span>,\"n\": 3}"#),
+        ("execution_time_hours: 0.25\nphases: 3", "execution_time_hours: <span>\nphases: 3"),
+        ("several items: 3, duration unknown: 4", "several items: 3, duration unknown: 4"),
         ("tree 4b825dc642cb6eb9a060e54bf8d69288fbee4904.", "tree <digest>."),
         ("deadbeef defaced 12345678x", "deadbeef defaced 12345678x"),
     ] {
