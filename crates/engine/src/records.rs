@@ -87,7 +87,9 @@ impl Poster<'_> {
             for audit in &applied.audit {
                 desk.record_line(&audit.file, &audit.line)?;
             }
-            if text.as_deref() != Some(&applied.text) {
+            // The state file stands for its lines as well: it is written after them, and what is not written is found
+            // by looking at it.
+            if !applied.audit.is_empty() || text.as_deref() != Some(&applied.text) {
                 desk.write_state(&post.path, applied.text)?;
             }
             let value = if post.memory.is_null() { memory.value } else { post.memory.clone() };

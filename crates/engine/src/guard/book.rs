@@ -421,21 +421,25 @@ fn adoption(body: &[u8]) -> Option<(u64, Hash)> {
 }
 
 impl Outside {
+    /// Writes the trails first, and where a state file comes with them as durably as that. So whoever finds the state
+    /// file as it shall be knows that no line of its trail is missing, and whoever does not, writes both.
     fn write(&self, project: &Project) -> Result<(), GuardError> {
         let files = project.files.as_ref();
-        for (path, text) in &self.files {
-            files.write(&project.file(path), text.as_bytes(), Write::DURABLE)?;
-        }
+        let durable = !self.files.is_empty();
         for (file, trail) in &self.trails {
             let path = project.file(file);
             match &trail.restore {
                 Some(text) => {
                     let whole = format!("{text}{}", trail.add);
-                    files.write(&path, whole.as_bytes(), Write::REBUILDABLE)?;
+                    let how = if durable { Write::DURABLE } else { Write::REBUILDABLE };
+                    files.write(&path, whole.as_bytes(), how)?;
                 }
                 None if trail.add.is_empty() => {}
-                None => files.append(&path, trail.add.as_bytes(), false)?,
+                None => files.append(&path, trail.add.as_bytes(), durable)?,
             }
+        }
+        for (path, text) in &self.files {
+            files.write(&project.file(path), text.as_bytes(), Write::DURABLE)?;
         }
         Ok(())
     }

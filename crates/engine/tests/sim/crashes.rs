@@ -33,7 +33,9 @@ fn unharmed(seed: u64, mishaps: u64, plan: &[Planned]) -> (Ends, u64) {
     proof::sound(&world);
     proof::tidy(&world);
     proof::every_attempt_is_on_record(&world);
-    (proof::ends(&world), world.fate.passed())
+    let ends = proof::ends(&world);
+    assert_eq!(ends.incidents, [""; 0], "nobody died, so that every write was made");
+    (ends, world.fate.passed())
 }
 
 /// A life that ends early more often than not, as long as the world has not seen enough of that.

@@ -44,6 +44,9 @@ use seriatim_journal::Observer;
 use seriatim_journal::Store;
 use tempfile::TempDir;
 
+use crate::aside::is_of_interrupted_write;
+use crate::world;
+
 const ROOT: &str = "/simulated/workspace";
 const TRANSCRIPT: &str = "/simulated/home/s1.jsonl";
 const PHASES: [&str; 3] = ["RED", "GREEN", "COMMIT"];
@@ -306,7 +309,7 @@ impl Session {
                 format!("{said}\n{answered}\n").as_bytes(),
             );
         }
-        Session { dir: TempDir::new().unwrap(), fate, files, committed: Arc::default() }
+        Session { dir: world::place(), fate, files, committed: Arc::default() }
     }
 
     pub(crate) fn committed(&self) -> u64 {
@@ -395,7 +398,8 @@ impl Session {
             let is_record = name.starts_with("steps/") || name.contains("/audit-");
             assert!(!is_record || !name.contains(TEMPORARY_PREFIX), "{name} was left half written");
             if is_record {
-                let (aside, kept): (Vec<&str>, Vec<&str>) = text.lines().partition(|line| is_aside(line));
+                let (aside, kept): (Vec<&str>, Vec<&str>) =
+                    text.lines().partition(|line| is_of_interrupted_write(line));
                 picture.aside.extend(aside.into_iter().map(str::to_owned));
                 picture.files.insert(name, kept.join("\n"));
             }
@@ -404,7 +408,7 @@ impl Session {
             store
                 .load(run, |entry| {
                     let body = String::from_utf8_lossy(entry.body.unwrap_or_default()).into_owned();
-                    if !is_aside(&body) {
+                    if !is_of_interrupted_write(&body) {
                         picture.entries.push((entry.key.to_owned(), body));
                     }
                 })
@@ -423,16 +427,6 @@ impl Session {
         assert!(store.verify().problems.is_empty());
         picture
     }
-}
-
-/// Lines that tell of a write which a dead process did not come to: these, and no others, differ from the undisturbed
-/// session.
-fn is_aside(line: &str) -> bool {
-    let line: Value = serde_json::from_str(line).unwrap_or_default();
-    let what = line["what"].as_str().unwrap_or_default();
-    line["event"] == "INTEGRITY_INCIDENT"
-        && (what.starts_with("the state file was not written to its end")
-            || what.starts_with("the audit trail was not as it was left: its last line"))
 }
 
 /// The records of a session, without the lines about interrupted writes.

@@ -45,6 +45,8 @@ pub(crate) struct Ends {
     pub(crate) history: BTreeMap<String, Vec<String>>,
     pub(crate) played: Counts,
     pub(crate) answered: Counts,
+    /// Lines of audit files about writes that a dead process did not come to. They are in none of the above.
+    pub(crate) incidents: Vec<String>,
 }
 
 impl Ends {
@@ -52,9 +54,9 @@ impl Ends {
     pub(crate) fn assert_same(&self, expected: &Ends, world: &World) {
         let crashes: Vec<String> = world.crashes.iter().map(ToString::to_string).collect();
         let was_cut_off = !Known::of(&world.store()).cut_off.is_empty();
-        let number = |text: &String| match was_cut_off {
-            true => aside::attempts(&without_cut_off(text)),
-            false => text.clone(),
+        let number = |text: &String| {
+            let text = if was_cut_off { aside::attempts(&without_cut_off(text)) } else { text.clone() };
+            if self.incidents.is_empty() { text } else { aside::growth_of_trails(&text) }
         };
         let same = |found: &[String], expected: &[String], what: &str| {
             for (found, expected) in found.iter().zip(expected) {
@@ -222,30 +224,49 @@ pub(crate) fn ends(world: &World) -> Ends {
         ends.insert(info.name.clone(), record(&store, &info, &ids));
     }
     let apart = [STATE, ".git"];
+    let mut incidents = Vec::new();
+    let mut told = |path: &str, bytes: &[u8]| {
+        let text = without_incidents(path, &String::from_utf8_lossy(bytes), &mut incidents);
+        (aside::times(path), aside::times(&text))
+    };
     let files = world.files.all().into_iter().filter_map(|(path, bytes)| {
         let path = path.strip_prefix(ROOT).ok()?.to_str()?.to_owned();
         let is_apart = apart.iter().any(|folder| path.split('/').next() == Some(folder));
-        let text = aside::times(&String::from_utf8_lossy(&bytes));
-        (!is_apart && !projected.contains(&path) && !reports.contains(&path))
-            .then(|| (aside::times(&path), text))
+        (!is_apart && !projected.contains(&path) && !reports.contains(&path)).then(|| told(&path, &bytes))
     });
-    let history = world.repositories.history().into_iter().map(|(branch, commits)| {
-        let told = commits.into_iter().flat_map(|(message, files)| {
-            let files = files.into_iter().map(|(path, bytes)| {
-                format!("{}\n{}", aside::times(&path), aside::times(&String::from_utf8_lossy(&bytes)))
-            });
-            std::iter::once(aside::times(&message)).chain(files)
-        });
-        (aside::times(&branch), told.collect())
-    });
+    let files = sorted(files);
+    let mut history = BTreeMap::new();
+    for (branch, commits) in world.repositories.history() {
+        let mut lines = Vec::new();
+        for (message, files) in commits {
+            lines.push(aside::times(&message));
+            for (path, bytes) in files {
+                let (path, text) = told(&path, &bytes);
+                lines.push(format!("{path}\n{text}"));
+            }
+        }
+        history.insert(aside::times(&branch), lines);
+    }
     Ends {
         runs: ends,
         images: all,
-        files: sorted(files),
-        history: history.collect(),
+        files,
+        history,
         played: known.played,
         answered: known.answered,
+        incidents,
     }
+}
+
+/// An audit file without its lines about writes that a dead process did not come to; any other file as it is.
+fn without_incidents(path: &str, text: &str, incidents: &mut Vec<String>) -> String {
+    if !path.contains("/audit-") {
+        return text.to_owned();
+    }
+    let is_incident = |line: &&str| aside::is_of_interrupted_write(line);
+    let (found, kept): (Vec<&str>, Vec<&str>) = text.split_inclusive('\n').partition(is_incident);
+    incidents.extend(found.into_iter().map(str::to_owned));
+    kept.concat()
 }
 
 /// Names made of times are put aside, so that what they name is in the order of its content.

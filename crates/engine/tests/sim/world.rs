@@ -303,7 +303,7 @@ impl World {
 
 /// A folder for the journal: in memory where the machine has such a place, since thousands of commits that wait for
 /// a disk would take minutes and prove nothing more.
-fn place() -> TempDir {
+pub(crate) fn place() -> TempDir {
     let memory = Path::new("/dev/shm");
     if memory.is_dir()
         && let Ok(dir) = tempfile::tempdir_in(memory)
