@@ -1,7 +1,7 @@
 //! What may differ between a run that died and one that did not: times, and what is computed from them.
 //!
-//! Times of day, spans, ids made of times, and digests (of texts with times in them) are put aside, each by a word in
-//! its place. Where attempts were cut off, their numbers are put aside as well. Everything else is compared byte for
+//! Times of day, ids made of times, and digests (of texts with times in them) are put aside, each by a word in its place;
+//! spans, and numbers of lines of texts with times in them, by a zero. Where attempts were cut off, their numbers are put aside as well. Everything else is compared byte for
 //! byte.
 
 /// How the outcome of a look at what one call of an agent changed is marked.
@@ -33,6 +33,8 @@ pub(crate) fn times(text: &str) -> String {
         }
     }
     out.push_str(&text[copied..]);
+    // Of files that are made in the same second the later ones are numbered.
+    let out = (2..9).fold(out, |text, number| text.replace(&format!("<time>-{number}."), "<time>."));
     spans(&out)
 }
 
@@ -70,25 +72,39 @@ fn found(text: &[u8], length: usize) -> Option<(&'static str, usize)> {
 
 /// Numbers after a name that ends in `_ms` or says how long something took.
 fn spans(text: &str) -> String {
-    let names = [
-        "_ms\":",
-        "_ms: ",
-        "_seconds\":",
-        "_seconds: ",
-        "_minutes\":",
-        "_time\":",
-        "duration: ",
-        "duration\":",
-    ];
     let mut out = text.to_owned();
-    for name in names {
-        out = without_number_after(&out, name, "<span>");
+    for unit in ["_ms", "_seconds", "_minutes", "_hours", "_time", "duration"] {
+        // In JSON, in JSON that people read, in JSON within JSON, and in YAML.
+        for end in ["\":", "\": ", "\\\": ", ": "] {
+            out = without_number_after(&out, &format!("{unit}{end}"), "0");
+        }
     }
+    // How many lines of a document with times in it differ depends on the times.
+    for name in ["added\":", "deleted\":"] {
+        out = without_number_after(&out, name, "0");
+    }
+    out = without_words_between(&out, "Duration:", "│");
     // How many minutes each phase took.
     while let Some((front, rest)) = out.split_once("minutes_by_phase\":{")
         && let Some((_, back)) = rest.split_once('}')
     {
-        out = format!("{front}<spans>{back}");
+        out = format!("{front}minutes\":null{back}");
+    }
+    if out.contains("minutes_by_phase:\n") { without_minutes(&out) } else { out }
+}
+
+/// The same in YAML.
+fn without_minutes(text: &str) -> String {
+    let mut within = None;
+    let mut out = String::with_capacity(text.len());
+    for line in text.split_inclusive('\n') {
+        let indent = line.len() - line.trim_start().len();
+        if within.is_some_and(|of| indent > of) {
+            out.push_str(&without_number_after(line, ": ", "<span>"));
+            continue;
+        }
+        within = (line.trim() == "minutes_by_phase:").then_some(indent);
+        out.push_str(line);
     }
     out
 }
@@ -136,6 +152,22 @@ fn without_call_after(text: &str, run: &str) -> String {
     out
 }
 
+fn without_words_between(text: &str, from: &str, to: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((front, back)) = rest.split_once(from) {
+        out.push_str(front);
+        out.push_str(from);
+        rest = back;
+        if let Some(at) = back.find(to) {
+            out.push_str("0");
+            rest = &back[at..];
+        }
+    }
+    out.push_str(rest);
+    out
+}
+
 fn without_number_after(text: &str, name: &str, word: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
@@ -165,7 +197,7 @@ fn times_and_digests_are_put_aside_and_nothing_else() {
         ("at 2026-01-01T00:00:01.250Z: 12 lines", "at <time>: 12 lines"),
         ("EXEC-20260101-000102.yaml", "EXEC-<time>.yaml"),
         ("day 2026-01-01, cycle-001", "day <day>, cycle-001"),
-        ("\"duration_ms\":17,\"n\":3", "\"duration_ms\":<span>,\"n\":3"),
+        ("\"duration_ms\":17,\"n\":3", "\"duration_ms\":0,\"n\":3"),
         ("tree 4b825dc642cb6eb9a060e54bf8d69288fbee4904.", "tree <digest>."),
         ("deadbeef defaced 12345678x", "deadbeef defaced 12345678x"),
     ] {
