@@ -99,6 +99,27 @@ pub(crate) fn survives_every_point(seed: u64, mishaps: u64, plan: &[Planned]) ->
     points
 }
 
+/// Dies once at each of some points, and must have done the same work in whatever order.
+pub(crate) fn does_the_same_work(seed: u64, plan: &[Planned], tries: u64) -> u64 {
+    let mut unharmed = World::new(seed, 0, plan.to_vec());
+    unharmed.live_on(|_, _| Life::default(), |_, lived| assert!(lived.is_ok()));
+    let (expected, points) = (proof::work(&unharmed), unharmed.fate.passed());
+    for number in 0..tries {
+        let point = Rng::of(seed, &["point", &number.to_string()]).below(points);
+        let mut world = World::new(seed, 0, plan.to_vec());
+        let life = |_: &mut World, number| Life {
+            crash_after: (number == 0).then_some(point),
+            power_cut: point % 2 == 1,
+            ..Life::default()
+        };
+        world.live_on(life, |_, _| {});
+        proof::sound(&world);
+        proof::tidy(&world);
+        assert_eq!(proof::work(&world), expected, "after {:?}", world.crashes);
+    }
+    tries
+}
+
 #[test]
 fn e_86_many_runs_at_once_end_as_without_crashes() {
     seeds::each("e_86_many_runs_at_once_end_as_without_crashes", 3, |seed| {

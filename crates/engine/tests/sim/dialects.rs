@@ -4,6 +4,7 @@ use std::time::Instant;
 
 use seriatim_engine::sim::Rng;
 
+use crate::crashes::does_the_same_work;
 use crate::crashes::ends_as_without_crashes;
 use crate::crashes::survives_every_point;
 use crate::plan;
@@ -38,8 +39,8 @@ pub(crate) const DIALECTS: [Dialect; 4] = [
     },
     Dialect {
         name: "roadmap",
-        small: |rng| vec![plan_roadmap::roadmap(rng, 0, 0, false)],
-        large: |rng| vec![plan_roadmap::roadmap(rng, 0, 20, true)],
+        small: |rng| vec![plan_roadmap::roadmap(rng, 0, 0, 1, 1)],
+        large: |rng| vec![plan_roadmap::roadmap(rng, 0, 20, 2, 1)],
     },
 ];
 
@@ -49,7 +50,7 @@ fn dialect(name: &str) -> &'static Dialect {
 
 /// The line that people read.
 fn tell(name: &str, seeds: usize, points: u64) {
-    println!("simulation: {name:<9} {seeds:>5} seeds  {points:>9} crash points  0 differences");
+    println!("simulation: {name:<12} {seeds:>5} seeds  {points:>9} crash points  0 differences");
 }
 
 /// Dies once at each single point of a small plan.
@@ -95,6 +96,17 @@ fn e_86_a_roadmap_survives_a_crash_at_every_single_point() {
 #[test]
 fn e_86_with_crashes_anywhere_a_roadmap_ends_as_without() {
     anywhere("e_86_with_crashes_anywhere_a_roadmap_ends_as_without", "roadmap", 4);
+}
+
+/// Steps side by side come home in the order in which they are done, so that the history may be another one.
+#[test]
+fn e_86_steps_side_by_side_are_all_done_once_whenever_the_engine_dies() {
+    let test = "e_86_steps_side_by_side_are_all_done_once_whenever_the_engine_dies";
+    let (seeds, points) = seeds::counted(test, 2, |seed| {
+        let plan = vec![plan_roadmap::roadmap(&mut Rng::of(seed, &["plan"]), 0, 0, 3, 2)];
+        does_the_same_work(seed, &plan, 6)
+    });
+    tell("side by side", seeds, points);
 }
 
 #[test]

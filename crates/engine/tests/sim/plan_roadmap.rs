@@ -15,20 +15,19 @@ const FOLDER: &str = "docs/feature/calc";
 const FRESH: &str = "execution_status:\n  schema_version: \"1.0\"\n  project_id: calc\n  current: {step_id: null}\n  \
                      completed_steps: []\n  step_checkpoint: null\n";
 
-/// A roadmap in which `mishaps` of a hundred things go wrong; `large` has three steps, two of them side by side.
-pub(crate) fn roadmap(rng: &mut Rng, number: usize, mishaps: u64, large: bool) -> Planned {
-    let steps: &[(&str, &str, &[&str])] = if large {
-        &[("01-01", "add", &[]), ("01-02", "sub", &["01-01"]), ("01-03", "mul", &["01-01"])]
-    } else {
-        &[("01-01", "add", &[])]
-    };
+/// A roadmap with so many steps, up to three, in which `mishaps` of a hundred things go wrong. The second and the third
+/// need the first alone, and `parallel` of them are carried out at once.
+pub(crate) fn roadmap(rng: &mut Rng, number: usize, mishaps: u64, count: usize, parallel: u32) -> Planned {
+    let steps: [(&str, &str, &[&str]); 3] =
+        [("01-01", "add", &[]), ("01-02", "sub", &["01-01"]), ("01-03", "mul", &["01-01"])];
+    let steps = &steps[..count];
     let script = format!("{SCRIPTS}/roadmap-{number}.yaml");
     let gate = roadmap::Gate { argv: vec!["unittest".to_owned()], ..roadmap::Gate::default() };
     let start = roadmap::Start {
         project: "calc".to_owned(),
         roadmap: format!("{FOLDER}/roadmap.yaml"),
         state: format!("{FOLDER}/execution-status.yaml"),
-        parallel: if large { 2 } else { 1 },
+        parallel,
         gates: [("tests".to_owned(), gate)].into(),
         push: rng.chance(50),
         ..roadmap::Start::default()

@@ -86,6 +86,40 @@ impl Ends {
     }
 }
 
+/// How work that is done side by side ended: in which order it came home is a matter of time, and its documents and
+/// commits are in that order. What was made, how often somebody worked or answered, and that every commit was made once
+/// is not.
+#[derive(Debug, PartialEq)]
+pub(crate) struct Work {
+    statuses: Vec<String>,
+    files: Vec<(String, String)>,
+    commits: BTreeMap<String, Vec<String>>,
+    further_trees: usize,
+    played: Counts,
+}
+
+pub(crate) fn work(world: &World) -> Work {
+    let ends = ends(world);
+    let store = world.store();
+    let subjects = |commits: Vec<(String, BTreeMap<String, Vec<u8>>)>| {
+        let mut subjects: Vec<String> = commits
+            .into_iter()
+            .map(|(message, _)| message.lines().next().unwrap_or_default().to_owned())
+            .filter(|subject| !subject.starts_with("merge("))
+            .collect();
+        subjects.sort();
+        subjects
+    };
+    let history = world.repositories.history().into_iter();
+    Work {
+        statuses: runs(world, &store).into_iter().map(|info| format!("{:?}", info.status)).collect(),
+        files: ends.files.into_iter().filter(|(path, _)| !path.starts_with("docs/")).collect(),
+        commits: history.map(|(branch, commits)| (branch, subjects(commits))).collect(),
+        further_trees: world.repositories.further_trees().len(),
+        played: ends.played,
+    }
+}
+
 /// Where two texts part, with a little around it.
 fn differ(found: &str, expected: &str) -> String {
     let at = found.bytes().zip(expected.bytes()).take_while(|(a, b)| a == b).count();
@@ -283,9 +317,20 @@ fn is_cut_off(data: &Value) -> bool {
         || ["text", "value"].iter().any(|key| data[key].as_str().is_some_and(|text| text.contains(&told)))
 }
 
-/// Asking for the time or for ids that are made of it says nothing else than the time.
+/// Asking for the time, or for ids and names that are made of it and free, says nothing else than the time.
 fn is_about_time(request: &Value) -> bool {
-    ["now", "ids"].iter().any(|name| request["do"] == *name)
+    let names = request["do"] == "survey" && request["folders"][0] == ERRORS.trim_end_matches('/');
+    names || ["now", "ids"].iter().any(|name| request["do"] == *name)
+}
+
+/// The content of a state file of a roadmap, or of a report in JSON.
+fn state_file(text: &str) -> Option<Value> {
+    if text.starts_with('{') {
+        return serde_json::from_str(text).ok();
+    }
+    let is_one = text.starts_with("execution_status:");
+    let document = is_one.then(|| doc::read(text.as_bytes(), &doc::Limits::default()).ok())?;
+    document.map(|document| document.root.to_json())
 }
 
 /// A file, its path in the first line, without what it says about attempts that were cut off: entries of its lists
@@ -293,10 +338,7 @@ fn is_about_time(request: &Value) -> bool {
 fn without_cut_off(file: &str) -> String {
     let told = Failure::interrupted().message;
     let Some((path, text)) = file.split_once('\n') else { return file.to_owned() };
-    if path.ends_with("execution-status.yaml")
-        && let Ok(document) = doc::read(text.as_bytes(), &doc::Limits::default())
-    {
-        let mut document = document.root.to_json();
+    if let Some(mut document) = state_file(text) {
         without(&mut document, &BTreeSet::new());
         return format!("{path}\n{document}");
     }
@@ -316,6 +358,13 @@ fn without(value: &mut Value, ids: &BTreeSet<String>) {
             items.iter_mut().for_each(|item| without(item, ids));
         }
         Value::Object(fields) => fields.values_mut().for_each(|field| without(field, ids)),
+        // A document within the document.
+        Value::String(text) if text.starts_with('{') => {
+            if let Ok(mut inner) = serde_json::from_str(text) {
+                without(&mut inner, ids);
+                *value = inner;
+            }
+        }
         _ => {}
     }
 }
@@ -330,8 +379,8 @@ fn reports_of_cut_off(world: &World) -> BTreeSet<String> {
     let told = Failure::interrupted().message;
     let all = world.files.all().into_iter().filter_map(|(path, bytes)| {
         let path = path.strip_prefix(ROOT).ok()?.to_str()?.to_owned();
-        let is_one = path.starts_with(ERRORS) && String::from_utf8_lossy(&bytes).contains(&told[1..]);
-        is_one.then_some(path)
+        let report: Value = path.starts_with(ERRORS).then(|| serde_json::from_slice(&bytes).ok())??;
+        report["message"].as_str().is_some_and(|message| message.contains(&told[1..])).then_some(path)
     });
     all.collect()
 }
@@ -385,6 +434,9 @@ fn record(store: &Store, info: &RunInfo, ids: &BTreeSet<String>) -> Vec<String> 
             {
                 let mut kept = kept.iter();
                 found.retain(|_| kept.next().is_none_or(|kept| *kept));
+            }
+            if let Some(state) = data["Ok"]["text"].as_str().and_then(state_file) {
+                data["Ok"]["text"] = state;
             }
             without(&mut data, ids);
             entries.push((key, entry.kind, aside::times(&data.to_string())));
