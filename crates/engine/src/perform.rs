@@ -13,6 +13,7 @@ use seriatim_core::failure::Failure;
 use seriatim_core::hash::Hash;
 use seriatim_core::redact::Redactor;
 use seriatim_flows::Request;
+use seriatim_flows::request::BookCall;
 use seriatim_flows::request::Command;
 use seriatim_flows::request::EditFile;
 use seriatim_flows::request::Edited;
@@ -211,6 +212,7 @@ pub(crate) fn clear(hands: &Hands, job: &Job) {
     let written: Vec<PathBuf> = match &job.request {
         Request::Write(file) => vec![PathBuf::from(&file.path)],
         Request::Edit(file) => vec![PathBuf::from(&file.path)],
+        Request::Book(BookCall::Post(post)) => vec![PathBuf::from(&post.path)],
         Request::Ids(wanted) => vec![Path::new(&wanted.folder).join("any")],
         Request::Agent(assignment) => agents::writes(hands, job, assignment),
         Request::Restore { id, labelled } => copies::writes(hands, id, *labelled),
@@ -219,10 +221,16 @@ pub(crate) fn clear(hands: &Hands, job: &Job) {
     };
     let folders: BTreeSet<&Path> = written.iter().filter_map(|path| path.parent()).collect();
     for folder in folders {
-        if let Ok(folder) = hands.resolve(Path::new(".").join(folder)) {
+        if let Ok(folder) = hands.resolve(folder_or_root(folder)) {
             let _ = hands.files.clear_temporary(&folder);
         }
     }
+}
+
+/// The folder that the parent of a path means: none stands for the root. Nothing is put in front of it, since a path in a
+/// working tree is known by its first part.
+pub(crate) fn folder_or_root(folder: &Path) -> &Path {
+    if folder.as_os_str().is_empty() { Path::new(".") } else { folder }
 }
 
 /// Removes a folder and all that is in it.

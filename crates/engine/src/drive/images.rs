@@ -20,6 +20,7 @@ use crate::hands::paths::Workspace;
 use crate::ids;
 use crate::ids::is_placeholder;
 use crate::listen::Listener;
+use crate::perform::folder_or_root;
 
 const IMAGE_BYTES_MAX: u64 = 256 << 20;
 
@@ -74,7 +75,7 @@ impl Disk {
         let files = self.files.as_ref();
         for folder in folders
             .into_iter()
-            .filter_map(|folder| self.workspace.resolve_in(files, &Path::new(".").join(folder)).ok())
+            .filter_map(|folder| self.workspace.resolve_in(files, folder_or_root(folder)).ok())
         {
             // It does no harm where it stays.
             let _ = self.files.clear_temporary(&folder);

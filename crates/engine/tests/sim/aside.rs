@@ -152,11 +152,26 @@ pub(crate) fn attempts(text: &str) -> String {
     let text = names.iter().fold(text.to_owned(), |text, name| without_value_of(&text, name, "<number>"));
     let words = ["attempt ", "Attempt "];
     let text = words.iter().fold(text, |text, word| without_number_after(&text, word, "<number>"));
+    let text = without_growth(&text);
     // What a later attempt is compared with has a name of its own.
     let text = text.replace("-again", "");
     // Names of calls are numbered as well: each attempt is one.
     let runs = ["-sim", "-cyc", "-act", "-map"];
     runs.iter().fold(text, |text, run| without_call_after(&text, run))
+}
+
+/// Puts aside by how many lines state files grew: an attempt that was cut off is in their history.
+fn without_growth(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((front, back)) = rest.split_once(" more>") {
+        let kept = front.trim_end_matches(|c: char| c.is_ascii_digit() || c == '-');
+        out.push_str(kept);
+        out.push_str("some more>");
+        rest = back;
+    }
+    out.push_str(rest);
+    out
 }
 
 /// Whether a line of an audit file tells of a write that a dead process did not come to.
