@@ -274,10 +274,10 @@ pub(crate) fn ends(world: &World) -> Ends {
         let mut lines = Vec::new();
         for (message, files) in commits {
             lines.push(aside::times(&message));
-            for (path, bytes) in files {
-                let (path, text) = told(&path, &bytes);
-                lines.push(format!("{path}\n{text}"));
-            }
+            // Names with times in them have another order once the times are put aside.
+            let files =
+                sorted(files.iter().map(|(path, bytes)| told(path, bytes)).collect::<Vec<_>>().into_iter());
+            lines.extend(files.into_iter().map(|(path, text)| format!("{path}\n{text}")));
         }
         history.insert(aside::times(&branch), lines);
     }
