@@ -5,9 +5,13 @@
 //! deviation more, is chosen by `SERIATIM_EXPLORE=long`.
 
 #[cfg(test)]
+mod action;
+#[cfg(test)]
 mod cycle;
 #[cfg(test)]
 mod graph;
+#[cfg(test)]
+mod guard;
 #[cfg(test)]
 mod hands;
 #[cfg(test)]
@@ -15,17 +19,32 @@ mod known;
 #[cfg(test)]
 mod ledger;
 #[cfg(test)]
+mod process;
+#[cfg(test)]
 mod properties;
 #[cfg(test)]
 mod report;
 #[cfg(test)]
+mod roadmap;
+#[cfg(test)]
 mod search;
 
+// The documents of the suite about processes.
+#[cfg(test)]
+#[expect(dead_code, reason = "the exploration uses a part of it")]
+#[path = "../process/build.rs"]
+mod build;
 // The repository, the state files and the tests of the suite about roadmaps.
 #[cfg(test)]
 #[expect(dead_code, reason = "the exploration uses a part of it")]
 #[path = "../roadmap/repository.rs"]
 mod repository;
+#[cfg(test)]
+#[path = "../roadmap/runner.rs"]
+mod runner;
+#[cfg(test)]
+#[path = "../roadmap/state.rs"]
+mod state;
 #[cfg(test)]
 #[expect(dead_code, reason = "the repository answers in its form; the rest is for scripted runs")]
 #[path = "../support/stage.rs"]
@@ -37,11 +56,41 @@ use report::bounds;
 #[test]
 fn a_cycle_has_no_hole_beyond_the_known_ones() {
     let mut dialect = Dialect::new("cycle");
-    dialect.explore("tests and lint", bounds(2), &|| Box::new(cycle::World::with(&["tests", "lint"])));
+    dialect.explore("tests and lint", bounds(1), &|| Box::new(cycle::World::with(&["tests", "lint"])));
     dialect.explore("a smaller suite", bounds(1), &|| Box::new(cycle::World::with(&["tests"]).with_subset()));
     dialect.explore("no gates", bounds(1), &|| Box::new(cycle::World::with(&[])));
     let strict = "loop: {max_consecutive_insufficient: 1}\nagents: {judge: {required_checks: [linter]}}\n";
     dialect.explore("automation", bounds(1), &|| Box::new(cycle::World::with(&["tests"]).automated(strict)));
+    dialect.close();
+}
+
+#[test]
+fn a_roadmap_has_no_hole_beyond_the_known_ones() {
+    let mut dialect = Dialect::new("roadmap");
+    dialect.explore("tests", bounds(1), &|| Box::new(roadmap::World::with(&["tests"])));
+    dialect.explore("no gates", bounds(1), &|| Box::new(roadmap::World::with(&[])));
+    dialect.close();
+}
+
+#[test]
+fn an_action_has_no_hole_beyond_the_known_ones() {
+    let mut dialect = Dialect::new("action");
+    let steps = "- backend-developer\n- security\n- {gate: quality, name: numbers}\n- {gate: approval, name: release}";
+    dialect.explore("all gates", bounds(1), &|| Box::new(action::World::with(steps)));
+    dialect.close();
+}
+
+#[test]
+fn a_process_has_no_hole_beyond_the_known_ones() {
+    let mut dialect = Dialect::new("process");
+    dialect.explore("criteria", bounds(1), &|| Box::new(process::World::new()));
+    dialect.close();
+}
+
+#[test]
+fn a_step_under_guard_has_no_hole_beyond_the_known_ones() {
+    let mut dialect = Dialect::new("guard");
+    guard::explore(&mut dialect);
     dialect.close();
 }
 

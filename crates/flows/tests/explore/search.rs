@@ -8,6 +8,7 @@
 //! so that the search finds less than a full one would, and never anything that cannot happen.
 
 use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 use std::collections::VecDeque;
 use std::hash::DefaultHasher;
 use std::hash::Hash;
@@ -106,6 +107,8 @@ struct Walk<'s> {
     left: i32,
     faults_left: i32,
     last: Option<(u64, How)>,
+    /// The questions that were asked.
+    asked: BTreeSet<u64>,
 }
 
 /// What was found.
@@ -166,6 +169,7 @@ impl Search<'_> {
             left: self.bounds.deviations,
             faults_left: self.bounds.faults,
             last: None,
+            asked: BTreeSet::new(),
         };
         let close = self.follow(&mut walk);
         self.judge(&mut walk, &close);
@@ -199,7 +203,7 @@ impl Search<'_> {
                 Turn::Waits(calls) => calls,
                 Turn::Halted(halt) => return Close::Stuck(format!("halted: {halt}")),
             };
-            if calls.iter().all(|call| call.request.is_fact()) && run.open().is_empty() {
+            if calls.iter().all(|call| call.request.is_fact()) {
                 return Close::Stuck("the run waits for nothing".to_owned());
             }
             walk.facts(&calls);
@@ -237,6 +241,10 @@ impl Search<'_> {
         self.graph.arrive(walk.last, state, request, &walk.lines);
         let at = walk.points.len();
         let taken = walk.prefix.get(at).copied().unwrap_or(0);
+        if request.parks() && !walk.asked.insert(state) {
+            // The same question in the same state: whether another answer leads on is for the graph to say.
+            return Err(Close::Cut);
+        }
         if at >= walk.prefix.len() {
             let id = self.found.paths;
             match self.seen.get(&state) {
