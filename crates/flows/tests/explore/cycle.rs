@@ -122,8 +122,10 @@ impl World {
             _ => {}
         }
         let result = search::World::result(self);
-        // Questions and a high risk are lawful ways of a Planner.
-        let counts = if role == "planner" && matches!(deed, Deed::SaysNo | Deed::Unsure) { Deed::Honest } else { deed };
+        // Questions and a high risk are lawful ways of a Planner, and where the work is there nobody has to do it again.
+        let lawful = role == "planner" && matches!(deed, Deed::SaysNo | Deed::Unsure);
+        let nothing_left = role == "actor" && deed == Deed::Lies && self.is_green();
+        let counts = if lawful || nothing_left { Deed::Honest } else { deed };
         ledger.reported(role, counts, result);
         body(&hands::report(deed, json!({"outputs": outputs})))
     }

@@ -19,7 +19,8 @@ struct Asked {
 
 #[derive(Default)]
 pub(crate) struct Graph {
-    edges: BTreeMap<u64, BTreeMap<How, u64>>,
+    /// Where outcomes lead; a state that stands for several may lead to several.
+    edges: BTreeMap<u64, BTreeMap<How, BTreeSet<u64>>>,
     questions: BTreeMap<u64, Asked>,
 }
 
@@ -27,7 +28,7 @@ impl Graph {
     /// A path comes to a state.
     pub(crate) fn arrive(&mut self, from: Option<(u64, How)>, state: u64, request: &Request, lines: &[String]) {
         if let Some((before, how)) = from {
-            self.edges.entry(before).or_default().entry(how).or_insert(state);
+            self.edges.entry(before).or_default().entry(how).or_default().insert(state);
         }
         let (matter, options) = match request {
             Request::Ask(question) => (question.header.clone(), question.options.len()),
@@ -40,7 +41,7 @@ impl Graph {
 
     /// A path comes to its end.
     pub(crate) fn end(&mut self, from: (u64, How)) {
-        self.edges.entry(from.0).or_default().insert(from.1, END);
+        self.edges.entry(from.0).or_default().entry(from.1).or_default().insert(END);
     }
 
     /// Questions from which no answer leads to an end, where every option was tried.
@@ -70,7 +71,7 @@ impl Graph {
                 .edges
                 .iter()
                 .filter(|(state, _)| !leading.contains(state))
-                .filter(|(_, edges)| edges.iter().any(|(how, to)| is_well(*how) && leading.contains(to)))
+                .filter(|(_, edges)| edges.iter().any(|(how, to)| is_well(*how) && !leading.is_disjoint(to)))
                 .map(|(state, _)| *state)
                 .collect();
             if more.is_empty() {

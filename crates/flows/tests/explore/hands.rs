@@ -83,8 +83,10 @@ pub(crate) fn menu(request: &Request) -> Vec<How> {
             let options = (0..question.options.len()).map(How::Option);
             options.chain([How::Changed, How::Cancel]).collect()
         }
-        Request::Exec(_) => {
-            vec![How::Fine, How::Red, How::NoProgram, How::Killed, How::Timeout, How::NoTests]
+        Request::Exec(command) => {
+            let counts = command.argv.iter().any(|word| word == "tests");
+            let all = [How::Fine, How::Red, How::NoProgram, How::Killed, How::Timeout, How::NoTests];
+            all.into_iter().filter(|how| counts || *how != How::NoTests).collect()
         }
         Request::Read(_) | Request::Write(_) | Request::Snapshot { .. } | Request::Restore { .. } => {
             vec![How::Fine, How::Fails]
@@ -111,6 +113,12 @@ pub(crate) fn is_fault(request: &Request, how: How) -> bool {
         Request::Agent(_) | Request::Ask(_) | Request::Exec(_) | Request::Wait { .. } | Request::Compute(_)
     );
     !dealt_with && how != How::Fine
+}
+
+/// Whether an outcome is much like another one, so that a path with several deviations can do without it.
+pub(crate) fn is_minor(how: How) -> bool {
+    let alike = matches!(how, How::Agent(Deed::Fails | Deed::Late | Deed::Invalid));
+    alike || matches!(how, How::Timeout | How::NoProgram | How::Cancel)
 }
 
 /// Whether an outcome comes again until a person was asked.
@@ -207,6 +215,11 @@ fn what(how: How) -> &'static str {
 }
 
 impl Deed {
+    /// Whether nothing usable was reported.
+    pub(crate) fn is_nothing(self) -> bool {
+        matches!(self, Deed::Fails | Deed::Crashes | Deed::Silent | Deed::Invalid | Deed::Late)
+    }
+
     pub(crate) fn word(self) -> &'static str {
         match self {
             Deed::Honest => "done",

@@ -69,7 +69,8 @@ impl Ledger {
     /// A role or a step reported, or did not. `name` is how questions name it.
     pub(crate) fn reported(&mut self, name: &str, deed: Deed, result: u64) {
         self.roles.insert(name.to_owned(), (deed, result));
-        self.note(name, matches!(deed, Deed::Honest | Deed::Strays), deed.word());
+        let what = if deed.is_nothing() { "gave no usable report" } else { deed.word() };
+        self.note(name, matches!(deed, Deed::Honest | Deed::Strays), what);
     }
 
     /// A gate ran.
@@ -96,11 +97,12 @@ impl Ledger {
     /// A person answered: what the question names is decided where the choice takes it.
     pub(crate) fn answered(&mut self, question: &Question, choice: &str, result: u64) {
         self.answers.insert(hands::without_numbers(&question.header), (choice.to_owned(), result));
-        if !TAKES.contains(&choice) {
+        // An approval of the whole tells who did what, and not what went wrong.
+        if !TAKES.contains(&choice) || question.header.starts_with("Gate ") {
             return;
         }
         let text = format!("{}\n{}\n{}\n{}", question.header, question.question, question.why, question.details);
-        let text = text.to_lowercase().replace('-', " ");
+        let text = plain(&text);
         let named: Vec<String> = self.open.keys().filter(|name| names(&text, name)).cloned().collect();
         for name in named {
             self.open.remove(&name);
@@ -114,8 +116,13 @@ impl Ledger {
     }
 }
 
+/// Whether a text names something, word for word.
 fn names(text: &str, name: &str) -> bool {
-    let name = name.to_lowercase().replace('-', " ");
-    let name = name.strip_prefix("gate ").unwrap_or(&name);
-    text.contains(name)
+    text.contains(&plain(name.strip_prefix("gate ").unwrap_or(name)))
+}
+
+/// A text as words with blanks around them.
+fn plain(text: &str) -> String {
+    let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+    words.fold(" ".to_owned(), |all, word| format!("{all}{} ", word.to_lowercase()))
 }

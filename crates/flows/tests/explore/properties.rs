@@ -42,7 +42,7 @@ impl Class {
 }
 
 /// Choices by which a person ends a run.
-const ENDS: [&str; 6] = ["stop", "cancel", "reject", "keep", "rollback", "not_met"];
+const ENDS: [&str; 7] = ["stop", "cancel", "reject", "changes", "keep", "rollback", "not_met"];
 
 /// An end as the last line of a trace.
 pub(crate) fn in_words(ended: &Ended) -> String {

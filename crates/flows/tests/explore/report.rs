@@ -16,10 +16,21 @@ fn is_long() -> bool {
     std::env::var("SERIATIM_EXPLORE").is_ok_and(|set| set == "long")
 }
 
+/// How many paths the short set takes in one world, those with the fewest deviations first.
+const PATHS_MAX: usize = 1200;
+
 /// How far a search with so many deviations goes.
 pub(crate) fn bounds(deviations: i32) -> Bounds {
-    let more = i32::from(is_long());
-    Bounds { deviations: deviations + more, faults: 1 + more, alone: 400, requests: 1200 }
+    let (long, most) = (is_long(), if is_long() { usize::MAX } else { PATHS_MAX });
+    let more = i32::from(long);
+    Bounds {
+        deviations: deviations + more,
+        faults: 1 + more,
+        reduced: !long,
+        alone: 400,
+        paths: most,
+        requests: 1200,
+    }
 }
 
 /// A dialect that is being explored.
@@ -42,8 +53,8 @@ impl Dialect {
     pub(crate) fn explore(&mut self, scene: &str, bounds: Bounds, make: &dyn Fn() -> Box<dyn World>) {
         let found = Search::run(self.name, make, bounds);
         println!(
-            "  {} with {scene}: {} paths, {} states, {} prunes, {} good ends",
-            self.name, found.paths, found.states, found.prunes, found.good
+            "  {} with {scene}: {} paths, {} states, {} prunes, {} good ends, {} paths left for the long set",
+            self.name, found.paths, found.states, found.prunes, found.good, found.left_over
         );
         assert!(found.good > 0, "{} with {scene} never ends well", self.name);
         self.paths += found.paths;

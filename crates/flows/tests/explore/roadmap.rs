@@ -16,6 +16,7 @@ use seriatim_flows::request::Assignment;
 use seriatim_flows::request::Committed;
 use seriatim_flows::request::Done;
 use seriatim_flows::request::GitCall;
+use seriatim_flows::request::Save;
 use seriatim_flows::request::Saved;
 use seriatim_flows::request::StateCall;
 use seriatim_flows::request::Text;
@@ -33,7 +34,6 @@ use crate::repository::Repository;
 use crate::runner;
 use crate::search;
 use crate::stage::Reply;
-use crate::state::Book;
 
 const STATUS: &str = "docs/feature/calc/execution-status.yaml";
 const ROADMAP: &str = "docs/feature/calc/roadmap.yaml";
@@ -47,7 +47,6 @@ const PLAN: &str = "project_id: calc\nschema_version: \"2.0\"\ntdd_phases: [RED,
 pub(crate) struct World {
     start: Start,
     repository: Repository,
-    book: Book,
     now: Utc,
 }
 
@@ -79,7 +78,6 @@ impl World {
                 ..Start::default()
             },
             repository,
-            book: Book::default(),
             now: Utc::parse("2026-01-18T15:00:00Z").unwrap(),
         }
     }
@@ -115,9 +113,16 @@ impl World {
             _ => json!({}),
         };
         let result = search::World::result(self);
-        // To ask for a review is lawful.
-        let counts = if deed == Deed::SaysNo { Deed::Honest } else { deed };
-        ledger.reported(&format!("phase {phase}"), counts, result);
+        // To ask for a review is lawful, and where the work is there nobody has to do it again.
+        let there = |path: &str, text: &str| self.repository.seen().get(path).is_some_and(|found| found == text);
+        let nothing_left = match phase {
+            "RED" => there("tests/test_add.py", TEST),
+            "GREEN" => there("src/add.py", "RESULT = 5\n"),
+            _ => true,
+        };
+        let lawful = deed == Deed::SaysNo || (deed == Deed::Lies && nothing_left);
+        let counts = if lawful { Deed::Honest } else { deed };
+        ledger.reported(phase, counts, result);
         body(&hands::report(deed, json!({"outputs": outputs})))
     }
 
@@ -129,16 +134,15 @@ impl World {
         }
     }
 
-    fn state(&mut self, request: &Request, how: How) -> Vec<u8> {
-        if let (Request::State(StateCall::Save(_)), How::Fails) = (request, how) {
+    /// Keeps the status of a step; a run reads nothing else of it again.
+    fn save(&mut self, save: &Save, how: How) -> Vec<u8> {
+        if how == How::Fails {
             return body(&refused::<Saved>());
         }
-        let told = outcome(self.book.answer(self.repository.files(""), request));
-        if how != How::Foreign {
-            return told;
-        }
-        let saved: Done<Saved> = serde_json::from_slice(&told).unwrap();
-        body(&saved.map(|saved| Saved { foreign: true, ..saved }))
+        let phases: Vec<String> =
+            save.after.phases.iter().map(|phase| format!("{} {}", phase.name, phase.status.word())).collect();
+        self.write(&save.path, &format!("{}\n{}\n", save.after.status.word(), phases.join("\n")));
+        body(&Done::Ok(Saved { foreign: how == How::Foreign, trail: String::new() }))
     }
 }
 
@@ -171,8 +175,9 @@ impl search::World for World {
                 };
                 let red = "=== short test summary info ===\nFAILED tests/test_add.py::test_add - assert 0 == 5\n\
                            ==== 1 failed in 0.01s ====\n";
+                let natural = code;
                 let (code, output) = if how == How::Red { (1, red.to_owned()) } else { (code, output) };
-                if code == 1 && how == How::Fine {
+                if natural == 1 && matches!(how, How::Fine | How::Red) {
                     // Red before the code is there is what the first phase is for.
                     ledger.marks.insert("shown red".to_owned());
                 } else {
@@ -191,7 +196,8 @@ impl search::World for World {
                 body(&Done::Ok(Hash::of(file.text.as_bytes())))
             }
             Request::Git(call) => self.git(call, how),
-            Request::State(_) => self.state(request, how),
+            Request::State(StateCall::Recall { .. }) => body(&Value::Null),
+            Request::State(StateCall::Save(save)) => self.save(save, how),
             Request::Now => {
                 self.now = self.now.plus_ms(1000);
                 body(&self.now)
@@ -238,7 +244,7 @@ impl search::World for World {
         }
         if self.start.gates.is_empty() {
             words.push("no gate is configured, and the step is done on the agent's word".to_owned());
-        } else if !ledger.marks.contains("shown red") && !ledger.accepted.contains("phase RED") {
+        } else if !ledger.marks.contains("shown red") && !ledger.accepted.contains("RED") {
             words.push("the test was never shown to be red".to_owned());
         }
         words

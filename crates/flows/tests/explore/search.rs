@@ -65,8 +65,12 @@ pub(crate) struct Bounds {
     pub(crate) deviations: i32,
     /// Of those, troubles of disk and git.
     pub(crate) faults: i32,
+    /// From the second deviation on, troubles of disk and git and what is much like something else are left out.
+    pub(crate) reduced: bool,
     /// Requests between two words of a person.
     pub(crate) alone: usize,
+    /// Paths in one world.
+    pub(crate) paths: usize,
     /// Requests in one path.
     pub(crate) requests: usize,
 }
@@ -117,6 +121,8 @@ pub(crate) struct Found {
     pub(crate) paths: usize,
     pub(crate) prunes: usize,
     pub(crate) long: usize,
+    /// Paths that were known and not taken any more.
+    pub(crate) left_over: usize,
     pub(crate) states: usize,
     /// How many good ends there were.
     pub(crate) good: usize,
@@ -148,7 +154,11 @@ impl Search<'_> {
         let mut queue: VecDeque<Vec<u8>> = VecDeque::from([vec![]]);
         while let Some(prefix) = queue.pop_front() {
             search.walk(&prefix, &mut queue);
+            if search.found.paths == bounds.paths {
+                break;
+            }
         }
+        search.found.left_over = queue.len();
         for (matter, lines) in search.graph.blocked() {
             search.found.classes.entry(Class::of(Property::Exit, matter)).or_insert(lines);
         }
@@ -178,7 +188,9 @@ impl Search<'_> {
             taken.resize(at, 0);
             for (index, how) in point.menu.iter().enumerate().skip(1) {
                 let fault = point.faults[index];
-                let within = point.left > 0 && (!fault || point.faults_left > 0);
+                let first = point.left == self.bounds.deviations;
+                let left_out = self.bounds.reduced && !first && (fault || hands::is_minor(*how));
+                let within = point.left > 0 && !left_out && (!fault || point.faults_left > 0);
                 // Every option of a question is tried, so that a way out is seen where there is one.
                 let tried = point.left == 0 && matches!(how, How::Option(_));
                 if within || tried {
@@ -333,7 +345,11 @@ impl Walk<'_> {
         if matches!(request, Request::Ask(_) | Request::Wait { .. }) {
             self.alone = 0;
         }
-        self.lines.extend(hands::in_words(request, how));
+        if let Some(line) = hands::in_words(request, how)
+            && self.lines.last() != Some(&line)
+        {
+            self.lines.push(line);
+        }
         self.ledger.begin(request, how);
         if matches!(how, How::Changed) || (how == How::Foreign && matches!(request, Request::Git(_))) {
             self.world.meddle();
