@@ -87,8 +87,13 @@ impl Repository {
 
     /// Commits everything as the user does.
     pub(crate) fn user_commits(&mut self) {
-        let files = self.files("").clone();
+        let files = self.seen().clone();
         self.record("main", files, "Begin");
+    }
+
+    /// The files of the workspace, to be looked at.
+    pub(crate) fn seen(&self) -> &Files {
+        &self.work[""].files
     }
 
     /// The files of a working tree; the workspace is that without a name.
