@@ -63,7 +63,8 @@ pub(crate) struct World {
 impl World {
     pub(crate) fn with(steps: &str) -> World {
         let steps: String = steps.lines().map(|line| format!("      {line}\n")).collect();
-        let guide = |role: &str| format!("---\nname: {role}\ndescription: Works\n---\n# {role}\n\nThe guide.\n");
+        let guide =
+            |role: &str| format!("---\nname: {role}\ndescription: Works\n---\n# {role}\n\nThe guide.\n");
         let files = [
             ("agents/agent-map.yaml", format!("{MAP}{steps}")),
             ("agents/actions/build.md", "# Action: build\n\n## User Intent\n\nBuild it.\n".to_owned()),
@@ -155,8 +156,10 @@ impl World {
                 body(&Done::Ok(undo))
             }
             Request::Compare { id } => {
-                let paths: Vec<String> = changes(&self.snapshots[id], &self.files).map(|found| found.path).collect();
-                let paths: Vec<String> = paths.into_iter().filter(|path| !path.contains("evidence")).collect();
+                let paths: Vec<String> =
+                    changes(&self.snapshots[id], &self.files).map(|found| found.path).collect();
+                let paths: Vec<String> =
+                    paths.into_iter().filter(|path| !path.contains("evidence")).collect();
                 let words = format!("This will change {} files.", paths.len());
                 let digest = Hash::of(paths.join("\n").as_bytes());
                 body(&Done::Ok(Comparison { words, paths, conflicts: vec![], digest }))
@@ -170,7 +173,9 @@ impl World {
             return body(&refused::<()>());
         }
         match call {
-            SceneCall::Files { copy } => body(&Done::Ok(self.place(copy).keys().cloned().collect::<Vec<_>>())),
+            SceneCall::Files { copy } => {
+                body(&Done::Ok(self.place(copy).keys().cloned().collect::<Vec<_>>()))
+            }
             SceneCall::Mark { name } => {
                 self.marks.insert(name.clone(), self.files.clone());
                 body(&Done::Ok(()))
@@ -204,7 +209,8 @@ impl World {
             SceneCall::Forget => body(&Done::Ok(())),
             SceneCall::Seals { paths } => {
                 let seal = |text: &String| SealOf { hash: Hash::of(text.as_bytes()), mode: 0o644 };
-                let seals: Vec<Option<SealOf>> = paths.iter().map(|path| self.files.get(path).map(seal)).collect();
+                let seals: Vec<Option<SealOf>> =
+                    paths.iter().map(|path| self.files.get(path).map(seal)).collect();
                 body(&Done::Ok(seals))
             }
         }
@@ -232,13 +238,15 @@ fn put(files: &mut Files, from: &Files, paths: &[String]) {
 }
 
 fn changes<'f>(before: &'f Files, now: &'f Files) -> impl Iterator<Item = SceneChange> + 'f {
-    let of = |path: &String, kind: SceneKind| SceneChange { path: path.clone(), kind, ..SceneChange::default() };
+    let of =
+        |path: &String, kind: SceneKind| SceneChange { path: path.clone(), kind, ..SceneChange::default() };
     let written = now.iter().filter_map(move |(path, text)| match before.get(path) {
         None => Some(of(path, SceneKind::Added)),
         Some(old) if old != text => Some(of(path, SceneKind::Modified)),
         Some(_) => None,
     });
-    let gone = before.keys().filter(|path| !now.contains_key(*path)).map(move |path| of(path, SceneKind::Deleted));
+    let gone =
+        before.keys().filter(|path| !now.contains_key(*path)).map(move |path| of(path, SceneKind::Deleted));
     written.chain(gone)
 }
 
@@ -249,11 +257,14 @@ impl search::World for World {
 
     fn menu(&self, request: &Request) -> Vec<How> {
         match request {
-            Request::Agent(given) if given.brief.role == "security" => hands::deeds(&[Deed::SaysNo, Deed::Lies]),
+            Request::Agent(given) if given.brief.role == "security" => {
+                hands::deeds(&[Deed::SaysNo, Deed::Lies])
+            }
             Request::Agent(_) => hands::deeds(&[Deed::Lies, Deed::Strays]),
             // A reading or a writing of the engine's own papers decides nothing.
             Request::Read(file) if self.read(&file.path).is_err() => vec![How::Fine],
-            Request::Write(_) | Request::Scene(SceneCall::Forget | SceneCall::Keep { .. } | SceneCall::Drop { .. }) => {
+            Request::Write(_)
+            | Request::Scene(SceneCall::Forget | SceneCall::Keep { .. } | SceneCall::Drop { .. }) => {
                 vec![How::Fine]
             }
             request => hands::menu(request),
@@ -268,7 +279,11 @@ impl search::World for World {
             }
             Request::Exec(command) => {
                 let red = how == How::Red;
-                let output = if red { "==== 1 failed, 9 passed in 0.1s ====\n" } else { "==== 10 passed in 0.1s ====\n" };
+                let output = if red {
+                    "==== 1 failed, 9 passed in 0.1s ====\n"
+                } else {
+                    "==== 10 passed in 0.1s ====\n"
+                };
                 ledger.ran(&command.argv[0], !red, how, self.result());
                 body(&hands::ran(how, i32::from(red), output, "==== no tests ran in 0.01s ====\n"))
             }
@@ -296,7 +311,9 @@ impl search::World for World {
                 self.now = self.now.plus_ms(*ms);
                 body(&self.now)
             }
-            Request::Snapshot { .. } | Request::Restore { .. } | Request::Compare { .. } => self.copied(request, how),
+            Request::Snapshot { .. } | Request::Restore { .. } | Request::Compare { .. } => {
+                self.copied(request, how)
+            }
             Request::Scene(call) => {
                 if how == How::Fails {
                     ledger.marks.insert(hands::pending(request));

@@ -51,9 +51,8 @@ impl World {
         let files = [("greet.sh".to_owned(), "echo hello\n".to_owned())].into();
         let mut repository = Repository::of(files);
         repository.user_commits();
-        let gate = |name: &&str| {
-            ((*name).to_owned(), Gate { argv: vec![(*name).to_owned()], ..Gate::default() })
-        };
+        let gate =
+            |name: &&str| ((*name).to_owned(), Gate { argv: vec![(*name).to_owned()], ..Gate::default() });
         World {
             start: Start {
                 project: "work".to_owned(),
@@ -163,7 +162,11 @@ impl World {
         };
         Surveyed {
             folders: wanted.folders.iter().map(names).collect(),
-            files: wanted.files.iter().map(|path| files.get(path).map(|text| text.lines().count() as u64)).collect(),
+            files: wanted
+                .files
+                .iter()
+                .map(|path| files.get(path).map(|text| text.lines().count() as u64))
+                .collect(),
         }
     }
 
@@ -232,7 +235,9 @@ impl search::World for World {
                 self.now = self.now.plus_ms(*ms);
                 body(&self.now)
             }
-            Request::Snapshot { .. } | Request::Restore { .. } if how == How::Fails => body(&refused::<String>()),
+            Request::Snapshot { .. } | Request::Restore { .. } if how == How::Fails => {
+                body(&refused::<String>())
+            }
             Request::Snapshot { .. } => {
                 let files = self.files().clone();
                 self.snapshots.push(files);

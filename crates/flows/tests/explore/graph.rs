@@ -26,7 +26,13 @@ pub(crate) struct Graph {
 
 impl Graph {
     /// A path comes to a state.
-    pub(crate) fn arrive(&mut self, from: Option<(u64, How)>, state: u64, request: &Request, lines: &[String]) {
+    pub(crate) fn arrive(
+        &mut self,
+        from: Option<(u64, How)>,
+        state: u64,
+        request: &Request,
+        lines: &[String],
+    ) {
         if let Some((before, how)) = from {
             self.edges.entry(before).or_default().entry(how).or_default().insert(state);
         }
@@ -48,17 +54,25 @@ impl Graph {
     pub(crate) fn blocked(&self) -> Vec<(String, Vec<String>)> {
         let leading = self.leading_on();
         let tried = |state: &u64, asked: &Asked| {
-            let options = self.edges.get(state).map_or(0, |edges| {
-                edges.keys().filter(|how| matches!(how, How::Option(_))).count()
-            });
+            let options = self
+                .edges
+                .get(state)
+                .map_or(0, |edges| edges.keys().filter(|how| matches!(how, How::Option(_))).count());
             options == asked.options
         };
-        let blocked = self.questions.iter().filter(|(state, asked)| tried(state, asked) && !leading.contains(state));
+        let blocked =
+            self.questions.iter().filter(|(state, asked)| tried(state, asked) && !leading.contains(state));
         blocked
             .map(|(_, asked)| {
                 let mut lines = asked.lines.clone();
                 lines.push(format!("'{}' is asked, and no answer leads on", asked.matter));
-                (format!("no answer to '{}' leads to an end", crate::hands::without_numbers(&asked.matter)), lines)
+                (
+                    format!(
+                        "no answer to '{}' leads to an end",
+                        crate::hands::without_numbers(&asked.matter)
+                    ),
+                    lines,
+                )
             })
             .collect()
     }

@@ -117,7 +117,8 @@ impl Session {
         let mut moves = vec![];
         for phase in PHASES {
             let done = |outcome: Outcome| Change { outcome: Some(outcome), ..Change::new(Act::Done, phase) };
-            let skip = |reason: &str| Change { reason: Some(reason.to_owned()), ..Change::new(Act::Skip, phase) };
+            let skip =
+                |reason: &str| Change { reason: Some(reason.to_owned()), ..Change::new(Act::Skip, phase) };
             let changes = [
                 ("started", Change::new(Act::Start, phase)),
                 ("done, PASS", done(Outcome::Pass)),
@@ -197,7 +198,8 @@ impl Session {
             let (name, passed) = (&record.name, record.outcome == Some(Outcome::Pass));
             match record.status {
                 PhaseStatus::Done if passed => {}
-                PhaseStatus::Skipped if record.blocked_by.as_deref().is_some_and(|why| !why.starts_with("DEF")) => {}
+                PhaseStatus::Skipped
+                    if record.blocked_by.as_deref().is_some_and(|why| !why.starts_with("DEF")) => {}
                 _ if name == "COMMIT" => {}
                 _ => words.push(format!("a commit passes while a phase is {}", record.status.word())),
             }
@@ -206,7 +208,8 @@ impl Session {
             words.push("a commit passes while the step is held".to_owned());
         }
         let broken = |objection: &Objection| matches!(objection, Objection::Gate(_));
-        if self.last_stop.as_ref().is_some_and(|stop| stop.objections.iter().any(broken)) && !self.overridden {
+        if self.last_stop.as_ref().is_some_and(|stop| stop.objections.iter().any(broken)) && !self.overridden
+        {
             words.push("a commit passes while a gate is broken".to_owned());
         }
         if self.state.status == StepStatus::Failed {

@@ -6,10 +6,10 @@ use seriatim_core::failure::Failure;
 use seriatim_core::hash::Hash;
 use seriatim_core::report::Report;
 use seriatim_flows::Request;
+use seriatim_flows::request::BookCall;
 use seriatim_flows::request::Done;
 use seriatim_flows::request::GitCall;
 use seriatim_flows::request::Ran;
-use seriatim_flows::request::StateCall;
 
 /// What people write where an option needs words.
 pub(crate) const WORDS: &str = "Make the tests of the change pass and say so in two lines";
@@ -97,10 +97,10 @@ pub(crate) fn menu(request: &Request) -> Vec<How> {
         Request::Git(GitCall::Commit(_)) => vec![How::Fine, How::Fails, How::Foreign, How::Nothing],
         Request::Git(GitCall::Deliver(_)) => vec![How::Fine, How::Fails, How::Foreign],
         Request::Git(_) => vec![How::Fine, How::Fails],
-        Request::State(StateCall::Save(_)) => vec![How::Fine, How::Fails, How::Foreign],
+        Request::Book(BookCall::Post(_)) => vec![How::Fine, How::Fails, How::Foreign],
         Request::Compute(_) => vec![How::Fine, How::Red, How::Fails],
         Request::Wait { .. } => vec![How::Fine, How::Cancel],
-        Request::Survey(_) | Request::State(StateCall::Recall { .. }) => vec![How::Fine],
+        Request::Survey(_) | Request::Book(BookCall::Recall { .. }) => vec![How::Fine],
         Request::Now | Request::Sleep { .. } | Request::Ids(_) => vec![How::Fine],
         Request::Record { .. } | Request::Go(_) | Request::Par { .. } => vec![How::Fine],
     }
@@ -147,7 +147,7 @@ pub(crate) fn pending(request: &Request) -> String {
         }
         Request::Git(call) => format!("git {}", git_name(call)),
         Request::Scene(call) => format!("scene {}", scene_name(call)),
-        Request::State(StateCall::Save(save)) => format!("save {}", save.after.task_id),
+        Request::Book(BookCall::Post(post)) => format!("save {}", post.key),
         other => other.name().to_owned(),
     };
     without_numbers(&text)
@@ -249,7 +249,13 @@ pub(crate) fn report(deed: Deed, mut report: Value) -> Done<Report> {
         Deed::Invalid => return failed(Class::Invalid),
         Deed::Late => return failed(Class::AgentDeadline),
         Deed::Partial => report["status"] = "partial".into(),
-        Deed::Honest | Deed::Lies | Deed::SaysNo | Deed::Strays | Deed::Leaves | Deed::Cheats | Deed::Unsure => {
+        Deed::Honest
+        | Deed::Lies
+        | Deed::SaysNo
+        | Deed::Strays
+        | Deed::Leaves
+        | Deed::Cheats
+        | Deed::Unsure => {
             report["status"] = "done".into();
         }
     }

@@ -101,7 +101,8 @@ impl Ledger {
         if !TAKES.contains(&choice) || question.header.starts_with("Gate ") {
             return;
         }
-        let text = format!("{}\n{}\n{}\n{}", question.header, question.question, question.why, question.details);
+        let text =
+            format!("{}\n{}\n{}\n{}", question.header, question.question, question.why, question.details);
         let text = plain(&text);
         let named: Vec<String> = self.open.keys().filter(|name| names(&text, name)).cloned().collect();
         for name in named {

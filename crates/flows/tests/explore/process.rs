@@ -53,7 +53,8 @@ fn definition() -> Value {
     );
     let decide = build::step("5.1.3", "Decide", "Decide", "Human-Only");
     let mut made = build::definition(vec![write, validate, decide]);
-    made["quality"] = json!({"entry_criteria": ["There is a wish"], "exit_criteria": ["The wish is fulfilled"]});
+    made["quality"] =
+        json!({"entry_criteria": ["There is a wish"], "exit_criteria": ["The wish is fulfilled"]});
     made
 }
 
@@ -100,7 +101,8 @@ impl World {
         let before = Hash::of(text.as_bytes());
         for set in &edit.set {
             let way: Vec<&str> = set.path.iter().map(String::as_str).collect();
-            text = doc::edit::set(&text, &way, &set.value).map_err(|e| Failure::new(Class::Storage, e.to_string()))?;
+            text = doc::edit::set(&text, &way, &set.value)
+                .map_err(|e| Failure::new(Class::Storage, e.to_string()))?;
         }
         let hash = Hash::of(text.as_bytes());
         self.files.insert(edit.path.clone(), text);
@@ -158,9 +160,9 @@ impl search::World for World {
             Request::Edit(edit) => {
                 body(&self.edit(edit).map(|edited| Edited { foreign: how == How::Foreign, ..edited }))
             }
-            Request::Look { paths } => {
-                body(&paths.iter().map(|p| how == How::Fine && self.files.contains_key(p)).collect::<Vec<_>>())
-            }
+            Request::Look { paths } => body(
+                &paths.iter().map(|p| how == How::Fine && self.files.contains_key(p)).collect::<Vec<_>>(),
+            ),
             Request::Compute(wanted) => {
                 let compute = |_: &String| match how {
                     How::Fails => Computed::Unknown("nobody knows that word".into()),

@@ -74,7 +74,8 @@ impl Dialect {
     /// found fails as well: the list only shrinks.
     pub(crate) fn close(self) {
         let name = self.name;
-        let count = |property: Property| self.classes.keys().filter(|class| class.property == property).count();
+        let count =
+            |property: Property| self.classes.keys().filter(|class| class.property == property).count();
         let ours = || KNOWN.iter().filter(|hole| hole.signature.starts_with(&format!("{name}/")));
         println!(
             "exploration: {name:<8} {} paths  {} states  {} prunes  {} blocked  {} endless  {} ways around a gate ({} known)",
@@ -109,6 +110,7 @@ impl Dialect {
 /// A number with its digits in threes.
 fn grouped(number: usize) -> String {
     let digits = number.to_string();
-    let parts: Vec<&str> = digits.as_bytes().rchunks(3).rev().map(|part| str::from_utf8(part).unwrap()).collect();
+    let parts: Vec<&str> =
+        digits.as_bytes().rchunks(3).rev().map(|part| str::from_utf8(part).unwrap()).collect();
     parts.join(" ")
 }

@@ -10,15 +10,16 @@ use serde_json::json;
 use seriatim_core::failure::Class;
 use seriatim_core::failure::Failure;
 use seriatim_core::hash::Hash;
+use seriatim_core::roadmap::state::StepState;
 use seriatim_core::time::Utc;
 use seriatim_flows::Request;
 use seriatim_flows::request::Assignment;
+use seriatim_flows::request::BookCall;
 use seriatim_flows::request::Committed;
 use seriatim_flows::request::Done;
 use seriatim_flows::request::GitCall;
-use seriatim_flows::request::Save;
-use seriatim_flows::request::Saved;
-use seriatim_flows::request::StateCall;
+use seriatim_flows::request::Post;
+use seriatim_flows::request::Posted;
 use seriatim_flows::request::Text;
 use seriatim_flows::roadmap::Gate;
 use seriatim_flows::roadmap::Start;
@@ -64,9 +65,8 @@ impl World {
         let files: Files = files.map(|(path, text)| (path.to_owned(), text.to_owned())).into();
         let mut repository = Repository::of(files);
         repository.user_commits();
-        let gate = |name: &&str| {
-            ((*name).to_owned(), Gate { argv: vec![(*name).to_owned()], ..Gate::default() })
-        };
+        let gate =
+            |name: &&str| ((*name).to_owned(), Gate { argv: vec![(*name).to_owned()], ..Gate::default() });
         World {
             start: Start {
                 project: "calc".to_owned(),
@@ -114,7 +114,8 @@ impl World {
         };
         let result = search::World::result(self);
         // To ask for a review is lawful, and where the work is there nobody has to do it again.
-        let there = |path: &str, text: &str| self.repository.seen().get(path).is_some_and(|found| found == text);
+        let there =
+            |path: &str, text: &str| self.repository.seen().get(path).is_some_and(|found| found == text);
         let nothing_left = match phase {
             "RED" => there("tests/test_add.py", TEST),
             "GREEN" => there("src/add.py", "RESULT = 5\n"),
@@ -135,14 +136,15 @@ impl World {
     }
 
     /// Keeps the status of a step; a run reads nothing else of it again.
-    fn save(&mut self, save: &Save, how: How) -> Vec<u8> {
+    fn save(&mut self, post: &Post, how: How) -> Vec<u8> {
         if how == How::Fails {
-            return body(&refused::<Saved>());
+            return body(&refused::<Posted>());
         }
+        let after: StepState = serde_json::from_value(post.change["after"].clone()).unwrap();
         let phases: Vec<String> =
-            save.after.phases.iter().map(|phase| format!("{} {}", phase.name, phase.status.word())).collect();
-        self.write(&save.path, &format!("{}\n{}\n", save.after.status.word(), phases.join("\n")));
-        body(&Done::Ok(Saved { foreign: how == How::Foreign, trail: String::new() }))
+            after.phases.iter().map(|phase| format!("{} {}", phase.name, phase.status.word())).collect();
+        self.write(&post.path, &format!("{}\n{}\n", after.status.word(), phases.join("\n")));
+        body(&Done::Ok(Posted { foreign: how == How::Foreign }))
     }
 }
 
@@ -196,8 +198,8 @@ impl search::World for World {
                 body(&Done::Ok(Hash::of(file.text.as_bytes())))
             }
             Request::Git(call) => self.git(call, how),
-            Request::State(StateCall::Recall { .. }) => body(&Value::Null),
-            Request::State(StateCall::Save(save)) => self.save(save, how),
+            Request::Book(BookCall::Recall { .. }) => body(&Value::Null),
+            Request::Book(BookCall::Post(post)) => self.save(post, how),
             Request::Now => {
                 self.now = self.now.plus_ms(1000);
                 body(&self.now)
@@ -206,7 +208,9 @@ impl search::World for World {
                 self.now = self.now.plus_ms(*ms);
                 body(&self.now)
             }
-            Request::Snapshot { .. } | Request::Restore { .. } if how == How::Fails => body(&refused::<String>()),
+            Request::Snapshot { .. } | Request::Restore { .. } if how == How::Fails => {
+                body(&refused::<String>())
+            }
             Request::Snapshot { .. } | Request::Restore { .. } => body(&Done::Ok("snapshot-1".to_owned())),
             other => panic!("a roadmap makes no request `{}`", other.name()),
         }

@@ -302,7 +302,9 @@ impl Search<'_> {
                 self.found.long += usize::from(matches!(close, Close::Long));
                 return;
             }
-            Close::Endless => vec![Class::of(Property::Bound, walk.lines.last().cloned().unwrap_or_default())],
+            Close::Endless => {
+                vec![Class::of(Property::Bound, walk.lines.last().cloned().unwrap_or_default())]
+            }
             Close::Stuck(why) => vec![Class::of(Property::Exit, why.clone())],
             Close::Ended(ended) => {
                 walk.lines.push(properties::in_words(ended));
