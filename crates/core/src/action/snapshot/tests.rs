@@ -1,5 +1,7 @@
 //! Tests of going back.
 
+use std::collections::BTreeSet;
+
 use proptest::prelude::*;
 
 use super::*;
