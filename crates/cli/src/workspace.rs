@@ -57,7 +57,7 @@ impl Workspace {
             return Ok(start);
         }
         let marks = [CONFIG, PLAIN, ".git"];
-        let found = start.ancestors().find(|dir| marks.iter().any(|m| dir.join(m).exists()));
+        let found = start.ancestors().find(|dir| marks.iter().any(|m| is_trusted(&start, &dir.join(m))));
         Ok(found.unwrap_or(&start).to_owned())
     }
 
@@ -74,6 +74,17 @@ impl Workspace {
         ));
         let home = settle(&context.ui, Home::of(&root));
         Ok(Workspace { root, config: Config::default(), home, unreadable: Some(error.message) })
+    }
+
+    /// Opens it for a command that only reads or records an answer: a configuration that cannot be used is told, and the
+    /// record is still there for everybody.
+    pub(crate) fn open_to_look(context: &Context) -> Result<Workspace> {
+        Workspace::open(context).or_else(|error| {
+            let root = Workspace::find(context.workspace.as_deref())?;
+            context.ui.warn(format!("{}; the record can be read all the same", error.message));
+            let home = settle(&context.ui, Home::of(&root));
+            Ok(Workspace { root, config: Config::default(), home, unreadable: Some(error.message) })
+        })
     }
 
     /// Opens it: configuration errors are shown with their place and end the command.
@@ -136,7 +147,8 @@ impl Workspace {
                 .hint(format!("continue there:  {there}"))
         } else {
             CommandError::usage(format!("run {name} belongs to {shown}, which is gone; nothing was changed"))
-                .hint(format!("bring the folder back (`git worktree add {shown} BRANCH`), then:  {there}"))
+                .hint(format!("bring the folder back to {shown}, then:  {there}"))
+                .hint(format!("or end it on record:  seriatim cancel {name}"))
         })
     }
 
@@ -199,4 +211,13 @@ pub(crate) fn make_redactor(patterns: &[String]) -> std::result::Result<Redactor
 pub(crate) fn now() -> seriatim_core::time::Utc {
     use seriatim_engine::hands::clock::Clock;
     seriatim_engine::hands::clock::SystemClock::default().now()
+}
+
+/// Whether a mark makes a folder the workspace of those who stand in or below it. One that another user left in a folder
+/// above, such as the shared one for temporary files, does not: its commands would run as us.
+fn is_trusted(start: &Path, mark: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    let owner = |path: &Path| std::fs::symlink_metadata(path).map(|found| found.uid()).ok();
+    let Some(by) = owner(mark) else { return false };
+    by == 0 || by == rustix::process::geteuid().as_raw() || owner(start) == Some(by)
 }

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::fs::File;
+use std::io;
 use std::io::ErrorKind;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
@@ -66,8 +67,8 @@ pub fn relocate(from: &Path, to: &Path, origin: &str) -> Result<Relocated, Error
     }
 }
 
-/// Removes what a move to another file system left at the old place when it was cut off at its end. Nothing happens
-/// where the two are different stores; then the result is false.
+/// Removes what a move to another file system left at the old place when it was cut off at its end: a store of which
+/// every file is at the new place, to the byte. Anything else is somebody's record and stays; then the result is false.
 pub fn finish_relocation(from: &Path, to: &Path) -> Result<bool, Error> {
     if private::look_at_folder(from).is_err() {
         return Ok(false);
@@ -76,7 +77,27 @@ pub fn finish_relocation(from: &Path, to: &Path) -> Result<bool, Error> {
         (Some(old), Some(new)) if old == new => {}
         _ => return Ok(false),
     }
+    if !is_copied(from, to).at(from)? {
+        return Ok(false);
+    }
     fs::remove_dir_all(from).at(from)?;
+    Ok(true)
+}
+
+/// Whether every file below a folder has its like below another one.
+fn is_copied(from: &Path, to: &Path) -> io::Result<bool> {
+    for entry in fs::read_dir(from)? {
+        let entry = entry?;
+        let (here, there) = (entry.path(), to.join(entry.file_name()));
+        let same = if entry.file_type()?.is_dir() {
+            is_copied(&here, &there)?
+        } else {
+            fs::read(&there).ok() == Some(fs::read(&here)?)
+        };
+        if !same {
+            return Ok(false);
+        }
+    }
     Ok(true)
 }
 

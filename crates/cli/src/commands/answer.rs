@@ -52,7 +52,10 @@ pub(crate) struct Answer {
 }
 
 pub(crate) fn run(context: &Context, command: &Answer) -> Result<Exit> {
-    let workspace = Workspace::open_for(context, command.config)?;
+    let workspace = match command.resume {
+        true => Workspace::open_for(context, command.config)?,
+        false => Workspace::open_to_look(context)?,
+    };
     let mut store = workspace.store()?;
     let open = match store.call(&command.question)? {
         Call::Open(open) => open,

@@ -24,7 +24,7 @@ pub(crate) struct Inbox {
 }
 
 pub(crate) fn run(context: &Context, command: &Inbox) -> Result<Exit> {
-    let workspace = Workspace::open(context)?;
+    let workspace = Workspace::open_to_look(context)?;
     let ui = &context.ui;
     let mut here = String::new();
     let (open, assigned) = match workspace.store_to_read()? {

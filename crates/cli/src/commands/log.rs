@@ -33,7 +33,7 @@ pub(crate) struct Log {
 }
 
 pub(crate) fn run(context: &Context, command: &Log) -> Result<Exit> {
-    let workspace = Workspace::open(context)?;
+    let workspace = Workspace::open_to_look(context)?;
     let nothing = || CommandError::usage("nothing has run in this workspace yet");
     let store = workspace.store_to_read()?.ok_or_else(nothing)?;
     let info = match &command.run {
@@ -47,7 +47,12 @@ pub(crate) fn run(context: &Context, command: &Log) -> Result<Exit> {
         return follow_book(context, &store, &info, command.follow);
     }
     let dialect = context.registry.dialect(&info.flow);
-    if !context.ui.json {
+    if context.ui.json {
+        let at = info.started.to_string();
+        context.ui.line(
+            &json!({"run": info.name, "at": at, "event": "began", "flow": info.flow, "title": info.title}),
+        );
+    } else {
         context.ui.say(format!("{}  Run {} began: {}", clock(info.started), info.name, info.title));
     }
     let mut told = 0;
@@ -135,7 +140,7 @@ fn tell(context: &Context, dialect: Option<&Dialect>, run: &str, event: &StoryEv
     if let Some(sentence) = render::story::sentence(dialect, event, context.ui.verbose) {
         context.ui.say(render::story::line(event.at, &sentence));
         for line in render::story::below(event) {
-            context.ui.say(format!("    {}", tone(Tone::Faint, line)));
+            context.ui.say(format!("    {}", tone(Tone::Faint, render::story::visible(&line))));
         }
     }
 }

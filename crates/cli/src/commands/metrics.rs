@@ -30,7 +30,7 @@ pub(crate) struct Metrics {
 }
 
 pub(crate) fn run(context: &Context, command: &Metrics) -> Result<Exit> {
-    let workspace = Workspace::open(context)?;
+    let workspace = Workspace::open_to_look(context)?;
     let store = workspace.store_to_read()?;
     let measured: Vec<(&'static Dialect, FoldRuns)> = context
         .registry

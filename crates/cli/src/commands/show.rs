@@ -35,7 +35,7 @@ pub(crate) struct Show {
 }
 
 pub(crate) fn run(context: &Context, command: &Show) -> Result<Exit> {
-    let workspace = Workspace::open(context)?;
+    let workspace = Workspace::open_to_look(context)?;
     let Some(store) = workspace.store_to_read()? else {
         return Err(CommandError::usage("nothing has run in this workspace yet"));
     };

@@ -61,7 +61,7 @@ struct Document<'a> {
 }
 
 pub(crate) fn run(context: &Context, command: &Status) -> Result<Exit> {
-    let workspace = Workspace::open(context)?;
+    let workspace = Workspace::open_to_look(context)?;
     if command.summary {
         return super::summary::run(context, &workspace);
     }

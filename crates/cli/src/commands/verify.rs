@@ -55,7 +55,7 @@ fn is_zero(number: &u64) -> bool {
 }
 
 pub(crate) fn run(context: &Context, command: &Verify) -> Result<Exit> {
-    let workspace = Workspace::open(context)?;
+    let workspace = Workspace::open_to_look(context)?;
     let Some(store) = workspace.store_to_read()? else {
         context.ui.document(&Document {
             runs: 0,

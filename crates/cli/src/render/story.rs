@@ -10,6 +10,7 @@ use seriatim_core::sentence::Sentence;
 use seriatim_core::time::Utc;
 use seriatim_core::time::span_in_words;
 use seriatim_engine::drive::AgentWork;
+use seriatim_engine::drive::ConfigChoice;
 use seriatim_engine::drive::Happening;
 use seriatim_engine::drive::StoryEvent;
 use seriatim_flows::registry::Dialect;
@@ -66,22 +67,47 @@ pub(crate) fn sentence(dialect: Option<&Dialect>, event: &StoryEvent, verbose: b
         }
         Happening::Resumed(signal) => Sentence::new(format!("{} resumed the run.", signal.by)),
         Happening::Cancelled { by } => Sentence::bad(format!("{by} cancelled the run.")),
+        Happening::Configured(decision) => {
+            let number = decision.differences.len();
+            let word = if number == 1 { "difference" } else { "differences" };
+            let chosen = match decision.choice {
+                ConfigChoice::Old => "kept the recorded configuration",
+                ConfigChoice::New => "put the configuration of the file in place of the recorded one",
+            };
+            Sentence::attention(format!("{} {chosen} ({number} {word}).", decision.by))
+        }
     })
 }
 
 /// Returns a line for the log.
 pub(crate) fn line(at: Utc, sentence: &Sentence) -> String {
+    let words = visible(&sentence.text);
     let text = match sentence.mood {
-        Mood::Neutral => sentence.text.clone(),
-        Mood::Good => tone(Tone::Good, &sentence.text),
-        Mood::Bad => tone(Tone::Bad, &sentence.text),
-        Mood::Attention => tone(Tone::Attention, &sentence.text),
+        Mood::Neutral => words,
+        Mood::Good => tone(Tone::Good, words),
+        Mood::Bad => tone(Tone::Bad, words),
+        Mood::Attention => tone(Tone::Attention, words),
     };
     let at = tone(Tone::Faint, at.seconds());
     if sentence.detail.trim().is_empty() {
         return format!("{at}  {text}");
     }
-    format!("{at}  {text} {}", tone(Tone::Faint, cut(&sentence.detail, DETAIL_CHARS)))
+    format!("{at}  {text} {}", tone(Tone::Faint, visible(&cut(&sentence.detail, DETAIL_CHARS))))
+}
+
+/// Makes characters visible that would move the cursor, hide themselves or turn the direction of the text.
+pub(crate) fn visible(text: &str) -> String {
+    let hides = |c: char| {
+        c.is_control()
+            || matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}')
+    };
+    text.chars().fold(String::with_capacity(text.len()), |mut out, c| {
+        match hides(c) {
+            true => out.extend(c.escape_unicode()),
+            false => out.push(c),
+        }
+        out
+    })
 }
 
 /// Returns an event for machines.
@@ -106,6 +132,10 @@ pub(crate) fn document(run: &str, event: &StoryEvent) -> Value {
         Happening::Suspended { signal } => ("suspended", json!({"signal": signal})),
         Happening::Resumed(signal) => ("resumed", json!({"by": signal.by})),
         Happening::Cancelled { by } => ("cancelled", json!({"by": by})),
+        Happening::Configured(decision) => (
+            "configured",
+            json!({"by": decision.by, "choice": decision.choice, "differences": decision.differences}),
+        ),
     };
     json!({"run": run, "at": at, "entry": event.entry, "event": name, "data": data})
 }

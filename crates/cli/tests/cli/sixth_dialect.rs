@@ -53,8 +53,8 @@ fn a_sixth_dialect_is_run_asked_answered_resumed_logged_shown_and_measured() {
     "#);
     env.run(&["status"]).exits(0).says("completed");
     env.run(&["metrics", "--dialect", "tally"]).exits(0).says("tallies  1");
-    let run = env.json(&["status", "--json"]).0["runs"][0]["run"].as_str().unwrap().to_owned();
-    let shown = env.json(&["show", &run, "--json"]).0;
+    let run = env.json(&["status"]).0["runs"][0]["run"].as_str().unwrap().to_owned();
+    let shown = env.json(&["show", &run]).0;
     assert_eq!(shown["total"], 5);
     assert_eq!(shown["attempts"].as_array().unwrap().len(), 3);
     env.run(&["verify"]).exits(0).says("1 run(s) replayed");

@@ -148,9 +148,53 @@ fn worktrees_share_the_record_and_each_has_runs_of_its_own() {
     env.run(&["resume", &other])
         .exits(2)
         .says(&format!("run {other} belongs to {}, which is gone; nothing was changed", tree.display()))
-        .says(&format!("git worktree add {} BRANCH", tree.display()));
+        .says(&format!("bring the folder back to {}", tree.display()))
+        .says(&format!("or end it on record:  seriatim cancel {other}"));
     env.run(&["show", &other]).exits(0);
     env.run(&["verify"]).exits(0);
+    // There is a way out: it is ended on record, and no file of this folder is touched.
+    let before = git_status(&env);
+    env.run(&["cancel", &other])
+        .exits(0)
+        .says("The work was cancelled. Its folder ")
+        .says("No file was changed.");
+    assert_eq!(git_status(&env), before);
+    env.run(&["cancel", &other]).exits(2).says("is over already");
+    env.run(&["inbox", "--all"]).exits(0).says("Nothing waits for you here.");
+    env.run(&["log", &other]).exits(0).says("tester cancelled the run.");
+    env.run(&["verify"]).exits(0);
+}
+
+#[test]
+fn an_older_record_that_comes_back_to_the_old_place_is_named_and_never_removed() {
+    let (env, run) = waiting();
+    let copy = env.root.with_file_name("copy");
+    assert!(
+        Command::new("cp").arg("-a").arg(env.store()).arg(&copy).status().unwrap().success()
+    );
+    env.run(&["answer", "q1", "approve"]).exits(0);
+    env.run(&["resume", &run, "--no-input"]).exits(0);
+    // The finished record lies at the old place now, with a file of its owner's, and the earlier one at the new place.
+    fs::rename(env.store(), env.path(".seriatim")).unwrap();
+    fs::rename(&copy, env.store()).unwrap();
+    env.file(".seriatim/notes.txt", "mine\n");
+    env.run(&["inbox"]).exits(0).says(".seriatim");
+    assert_eq!(env.read(".seriatim/notes.txt"), "mine\n");
+    assert!(env.path(".seriatim/journal.db").is_file());
+}
+
+#[test]
+fn a_broken_configuration_keeps_nobody_from_reading_and_answering() {
+    let (env, run) = waiting();
+    env.file("seriatim.toml", "[agents.default\n");
+    for command in
+        [&["status"][..], &["inbox"], &["log"], &["show", &run], &["verify"], &["answer", "q1", "approve"]]
+    {
+        env.run(command).exits(0).says("the record can be read all the same");
+    }
+    env.run(&["resume", &run, "--no-input"]).exits(2).says("--config old");
+    env.run(&["resume", &run, "--no-input", "--config", "old"]).exits(0);
+    env.run(&["log", &run]).exits(0).says("kept the recorded configuration");
 }
 
 #[test]

@@ -1,8 +1,16 @@
 //! How the driver lets go of runs: parked, stopped, or over.
 
 use seriatim_core::failure::Failure;
+use seriatim_core::hash::Hash;
+use seriatim_core::time::Utc;
+use seriatim_flows::registry::Ended;
 use seriatim_journal::Append;
+use seriatim_journal::Kind;
+use seriatim_journal::Lease;
+use seriatim_journal::NewEntry;
+use seriatim_journal::OpenFilter;
 use seriatim_journal::RunRef;
+use seriatim_journal::Store;
 
 use super::BREATH_MS;
 use super::Driver;
@@ -10,6 +18,10 @@ use super::Error;
 use super::Left;
 use super::Outcome;
 use super::live::Where;
+use super::live::status_of;
+use super::load::EPILOGUE;
+use super::mail::CancelNote;
+use super::note;
 use crate::job::Address;
 
 impl Driver<'_> {
@@ -99,4 +111,35 @@ impl Driver<'_> {
         let files = self.files.remove(&run).unwrap_or_default();
         self.left.push(Outcome { run, name: live.name, left, files });
     }
+}
+
+/// Ends a run on record without its program: its version is not in this program, or the folder that it works in is gone.
+/// Its files stay as they are.
+pub fn end_on_record(
+    store: &mut Store,
+    lease: &Lease,
+    by: &str,
+    at: Utc,
+    message: &str,
+) -> Result<(), Error> {
+    let door = store.door().clone();
+    let ended = Ended::cancelled(message);
+    let end = NewEntry {
+        kind: Kind::End,
+        key: String::new(),
+        request: Hash::ZERO,
+        at,
+        body: door.clean(serde_json::to_vec(&ended)?),
+    };
+    let cancelled = note(&door, EPILOGUE, at, &CancelNote { cancelled_by: by, at, on_record: true })?;
+    let open = store.open_calls(&OpenFilter { run: Some(lease.run), ..OpenFilter::default() })?;
+    let append = Append {
+        entries: vec![cancelled, end],
+        close: open.into_iter().map(|call| call.key).collect(),
+        status: Some((status_of(ended.status), String::new())),
+        release: true,
+        ..Append::to(lease)
+    };
+    store.commit(&[append])?;
+    Ok(())
 }

@@ -90,6 +90,8 @@ pub struct History {
     ids: Vec<(String, Vec<u8>)>,
     /// Somebody cancelled the run; its epilogue may still be under way.
     pub cancelled: bool,
+    /// It was ended without its program, so that nothing of its end can be replayed.
+    ended_on_record: bool,
     /// The configuration that holds: the one of the start, or the last that a person put in its place.
     pub config: Option<PinnedConfig>,
     /// What people decided about configurations that differed, in order.
@@ -159,7 +161,11 @@ impl History {
                 }
                 self.past.0.insert(entry.key.to_owned(), (entry.request, Known::Fact));
             }
-            Kind::Note if entry.key == EPILOGUE => self.cancelled = true,
+            Kind::Note if entry.key == EPILOGUE => {
+                self.cancelled = true;
+                let note: Value = serde_json::from_slice(body()?).map_err(words)?;
+                self.ended_on_record = note["on_record"] == true;
+            }
             Kind::Note if entry.key == CONFIGURED => {
                 self.decide(serde_json::from_slice(body()?).map_err(words)?);
             }
@@ -334,6 +340,9 @@ fn with_people(store: &Store, info: &RunInfo) -> Result<BTreeSet<String>, Error>
 
 /// Runs the flow over its journal again: it must make the same requests, no new ones, and end as it ended.
 pub fn replay(flow: &'static Flow, input: Value, mut history: History) -> Result<(), String> {
+    if history.ended_on_record {
+        return Ok(());
+    }
     let ended = history.ended.take();
     let mut run = history.coroutine(flow, input);
     match (run.turn(), ended) {

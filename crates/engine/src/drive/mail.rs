@@ -26,9 +26,12 @@ use crate::listen::Posed;
 
 /// The body of the note that says who cancelled a run.
 #[derive(Serialize)]
-struct CancelNote<'a> {
-    cancelled_by: &'a str,
-    at: Utc,
+pub(super) struct CancelNote<'a> {
+    pub(super) cancelled_by: &'a str,
+    pub(super) at: Utc,
+    /// The run was ended without its program: there is nothing to replay behind this.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub(super) on_record: bool,
 }
 
 impl Driver<'_> {
@@ -110,7 +113,7 @@ impl Driver<'_> {
         history.cancelled = true;
         let stopped = Failure::new(Class::Cancelled, "it was stopped because the work was cancelled");
         live.cut_off_agents(&self.door, &stopped, now);
-        let cancelled = CancelNote { cancelled_by: by, at: now };
+        let cancelled = CancelNote { cancelled_by: by, at: now, on_record: false };
         live.entries.push(note(&self.door, load::EPILOGUE, now, &cancelled)?);
         let parked = live.open.iter().filter(|(_, o)| o.place == Where::Parked).map(|(key, _)| key.clone());
         live.close.extend(parked);

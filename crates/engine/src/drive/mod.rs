@@ -56,6 +56,7 @@ use configuration::Compared;
 pub use configuration::ConfigChoice;
 pub use configuration::ConfigDecision;
 pub use configuration::Undecided;
+pub use ending::end_on_record;
 pub use images::Disk;
 pub use images::images_of;
 use live::Live;

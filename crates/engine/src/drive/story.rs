@@ -24,7 +24,9 @@ use seriatim_journal::Kind;
 use seriatim_journal::RunInfo;
 use seriatim_journal::Store;
 
+use super::ConfigDecision;
 use super::Error;
+use super::configuration::CONFIGURED;
 use super::live::fact_data;
 use super::load::EPILOGUE;
 use super::load::Start;
@@ -85,6 +87,8 @@ pub enum Happening {
     Cancelled {
         by: String,
     },
+    /// A person decided which configuration the run goes on with.
+    Configured(Box<ConfigDecision>),
 }
 
 /// The work that an agent was given, in a few words.
@@ -158,6 +162,9 @@ impl Story {
             Kind::Note if entry.key == EPILOGUE => {
                 let note: CancelledBy = serde_json::from_slice(body).ok()?;
                 self.tell(entry, Happening::Cancelled { by: note.cancelled_by });
+            }
+            Kind::Note if entry.key == CONFIGURED => {
+                self.tell(entry, Happening::Configured(serde_json::from_slice(body).ok()?));
             }
             Kind::Note => {}
             Kind::End => self.ended = Some((entry.at, serde_json::from_slice(body).ok()?)),

@@ -222,7 +222,7 @@ impl Search<'_> {
             for call in calls.iter().filter(|call| !call.request.is_fact()) {
                 let how = match self.choose(walk, &call.request) {
                     Ok(how) => how,
-                    Err(close) => return close,
+                    Err(close) => return *close,
                 };
                 if how == How::Cancel {
                     return Close::Cancelled(self.epilogue(walk, &input));
@@ -233,14 +233,14 @@ impl Search<'_> {
     }
 
     /// The outcome of the next request: that of the prefix, or the good one.
-    fn choose(&mut self, walk: &mut Walk<'_>, request: &Request) -> Result<How, Close> {
+    fn choose(&mut self, walk: &mut Walk<'_>, request: &Request) -> Result<How, Box<Close>> {
         walk.requests += 1;
         walk.alone += 1;
         if walk.alone > self.bounds.alone {
-            return Err(Close::Endless);
+            return Err(Box::new(Close::Endless));
         }
         if walk.requests > self.bounds.requests {
-            return Err(Close::Long);
+            return Err(Box::new(Close::Long));
         }
         if let Some(how) = walk.ledger.lasting(request) {
             return Ok(how);
@@ -255,7 +255,7 @@ impl Search<'_> {
         let taken = walk.prefix.get(at).copied().unwrap_or(0);
         if request.parks() && !walk.asked.insert(state) {
             // The same question in the same state: whether another answer leads on is for the graph to say.
-            return Err(Close::Cut);
+            return Err(Box::new(Close::Cut));
         }
         if at >= walk.prefix.len() {
             let id = self.found.paths;
@@ -264,7 +264,7 @@ impl Search<'_> {
                     if *left >= walk.left && *faults >= walk.faults_left && *first != id =>
                 {
                     self.found.prunes += 1;
-                    return Err(Close::Cut);
+                    return Err(Box::new(Close::Cut));
                 }
                 _ => _ = self.seen.insert(state, (walk.left, walk.faults_left, id)),
             }
