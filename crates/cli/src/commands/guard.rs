@@ -84,9 +84,13 @@ pub(crate) fn run(context: &Context, command: &Guard) -> Result<Exit> {
 
 fn put_in(context: &Context, root: &Path, command: &Install) -> Result<Exit> {
     let (clients, plan) = guard::install::plan(root, &command.client, command.local)?;
+    let store = Project::new(root, Arc::new(Disk)).state_dir();
+    if store.symlink_metadata().is_ok() {
+        // A store that is not ours is refused before anything is changed.
+        seriatim_journal::private::look_at_folder(&store)?;
+    }
     let done = carry_out(context, &plan, command.yes)?;
     if done && !plan.is_empty() {
-        let store = Project::new(root, Arc::new(Disk)).state_dir();
         seriatim_journal::private::make_folder(&store)?;
     }
     let clients: Vec<&str> = clients.iter().map(|client| client.name()).collect();
