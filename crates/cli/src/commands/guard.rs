@@ -87,7 +87,7 @@ fn put_in(context: &Context, root: &Path, command: &Install) -> Result<Exit> {
     let store = Project::new(root, Arc::new(Disk)).state_dir();
     if store.symlink_metadata().is_ok() {
         // A store that is not ours is refused before anything is changed.
-        seriatim_journal::private::look_at_folder(&store)?;
+        seriatim_journal::private::make_folder(&store)?;
     }
     let done = carry_out(context, &plan, command.yes)?;
     if done && !plan.is_empty() {
