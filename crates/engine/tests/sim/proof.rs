@@ -309,8 +309,14 @@ fn without_cut_off(file: &str) -> String {
     format!("{path}\n{}", kept.join("\n"))
 }
 
-/// Takes what is about attempts that were cut off out of all lists: the ids of observations, and sentences.
+/// Takes what is about attempts that were cut off out of all lists: the ids of observations, and sentences. A state
+/// file that stands in a string is looked into as well.
 fn without(value: &mut Value, ids: &BTreeSet<String>) {
+    if let Some(text) = value.as_str().filter(|text| text.starts_with("execution_status:"))
+        && let Ok(document) = doc::read(text.as_bytes(), &doc::Limits::default())
+    {
+        *value = document.root.to_json();
+    }
     match value {
         Value::Array(items) => {
             items.retain(|item| {
