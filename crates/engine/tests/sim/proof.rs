@@ -245,10 +245,8 @@ pub(crate) fn ends(world: &World) -> Ends {
         let mut lines = Vec::new();
         for (message, files) in commits {
             lines.push(aside::times(&message));
-            for (path, bytes) in files {
-                let (path, text) = told(&path, &bytes);
-                lines.push(format!("{path}\n{text}"));
-            }
+            let files = sorted(files.iter().map(|(path, bytes)| told(path, bytes)));
+            lines.extend(files.into_iter().map(|(path, text)| format!("{path}\n{text}")));
         }
         history.insert(aside::times(&branch), lines);
     }
