@@ -169,9 +169,7 @@ fn worktrees_share_the_record_and_each_has_runs_of_its_own() {
 fn an_older_record_that_comes_back_to_the_old_place_is_named_and_never_removed() {
     let (env, run) = waiting();
     let copy = env.root.with_file_name("copy");
-    assert!(
-        Command::new("cp").arg("-a").arg(env.store()).arg(&copy).status().unwrap().success()
-    );
+    assert!(Command::new("cp").arg("-a").arg(env.store()).arg(&copy).status().unwrap().success());
     env.run(&["answer", "q1", "approve"]).exits(0);
     env.run(&["resume", &run, "--no-input"]).exits(0);
     // The finished record lies at the old place now, with a file of its owner's, and the earlier one at the new place.

@@ -57,6 +57,8 @@ pub struct SimSchedule<'a> {
     rng: Rng,
     /// Of a hundred waits, this many see the clock set.
     jumps: u64,
+    /// Whether it is set to a time of the same day at most.
+    jumps_stay: bool,
     working: Vec<Working>,
     interrupt_at_ms: Option<u64>,
     outside: Vec<(u64, Outside<'a>)>,
@@ -106,6 +108,7 @@ impl<'a> SimSchedule<'a> {
             fate,
             rng,
             jumps: 0,
+            jumps_stay: false,
             working: vec![],
             interrupt_at_ms: None,
             outside: vec![],
@@ -116,6 +119,13 @@ impl<'a> SimSchedule<'a> {
     #[must_use]
     pub fn with_jumps(mut self, percent: u64) -> SimSchedule<'a> {
         self.jumps = percent;
+        self
+    }
+
+    /// Nobody sets the clock to another day.
+    #[must_use]
+    pub fn within_the_day(mut self) -> SimSchedule<'a> {
+        self.jumps_stay = true;
         self
     }
 
@@ -232,7 +242,10 @@ impl Schedule for SimSchedule<'_> {
         self.fate.pass("before a wait");
         if self.rng.chance(self.jumps) {
             let forward = i64::try_from(self.rng.below(2 * JUMP_MS_MAX)).unwrap_or(0);
-            self.clock.jump(forward - i64::try_from(JUMP_MS_MAX).unwrap_or(0));
+            let by_ms = forward - i64::try_from(JUMP_MS_MAX).unwrap_or(0);
+            let now = self.clock.now();
+            let leaves = Utc(now.0.saturating_add(by_ms)).day() != now.day();
+            self.clock.jump(if leaves && self.jumps_stay { -by_ms } else { by_ms });
         }
         let end_ms = self.clock.monotonic_ms().saturating_add(wait_ms);
         let mut events = Vec::new();

@@ -3,14 +3,18 @@
 //! Times of day, spans, ids made of times, and digests (of texts with times in them) are put aside, each by a word in
 //! its place. Where attempts were cut off, their numbers are put aside as well. Where a process died between a
 //! transaction of the book and the writing of its files, whoever comes next writes them and puts an incident on the
-//! trail: exactly these lines are put aside, and by how many lines an audit file with such a line grew. Everything
-//! else is compared byte for byte.
+//! trail: exactly these lines are put aside, and by how many lines an audit file with such a line grew. Steps side by
+//! side share a trail and a state file, and whichever is first commits first: in such worlds the order of the lines of
+//! these two, how much they grew at one moment, and the order of commits are put aside. Everything else is compared
+//! byte for byte.
 
 use serde_json::Value;
 
 /// How the outcome of a look at what one call of an agent changed is marked.
 pub(crate) const CHANGES: &str = "What one call changed: ";
 
+const GREW: &str = "<grew by ";
+const STATE_ADDED: &str = "execution-status.yaml\",\"kind\":\"modified\",\"added";
 const STATE_CHANGED: &str = "execution-status.yaml\",\"kind\":\"modified\",\"added\":";
 
 /// How reports of failures are named. The second of one second has a number as well.
@@ -55,7 +59,7 @@ fn growth_of_states(text: &str) -> String {
         let (added, rest) = number(part);
         match (added, rest.strip_prefix(",\"deleted\":").map(number)) {
             (Some(added), Some((Some(deleted), rest))) => {
-                out.push_str(&format!("<{} more>{rest}", added - deleted));
+                out.push_str(&format!("{GREW}{}>{rest}", added - deleted));
             }
             _ => out.push_str(part),
         }
@@ -198,6 +202,18 @@ pub(crate) fn growth_of_trails(text: &str) -> String {
     out
 }
 
+/// Puts aside in which order steps side by side wrote their lines, and how much others had written at one moment.
+pub(crate) fn order_of_steps(text: &str) -> String {
+    let is_shared =
+        |path: &str| path.ends_with("/audit-<day>.log") || path.ends_with("/execution-status.yaml");
+    let Some((path, lines)) = text.split_once('\n').filter(|(path, _)| is_shared(path)) else {
+        return without_value_of(text, STATE_ADDED, "<lines>");
+    };
+    let mut lines: Vec<&str> = lines.lines().collect();
+    lines.sort_unstable();
+    format!("{path}\n{}", lines.join("\n"))
+}
+
 fn without_call_after(text: &str, run: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
@@ -226,6 +242,7 @@ fn without_value_of(text: &str, name: &str, word: &str) -> String {
         };
         let value = value.trim_start_matches(' ');
         let digits = value.bytes().take_while(|b| b.is_ascii_digit() || *b == b'.').count();
+        let digits = if value.starts_with(GREW) { value.find('>').map_or(0, |end| end + 1) } else { digits };
         if digits > 0 {
             out.push_str(&back[..back.len() - value.len()]);
             out.push_str(word);
@@ -280,7 +297,7 @@ fn times_and_digests_are_put_aside_and_nothing_else() {
         ("logs/errors/2026-02-07-10-45-23-2.json", "logs/errors/<time>.json"),
         (
             r#"{"path":"a/execution-status.yaml","kind":"modified","added":58,"deleted":3}"#,
-            r#"{"path":"a/execution-status.yaml","kind":"modified","added":<55 more>}"#,
+            r#"{"path":"a/execution-status.yaml","kind":"modified","added":<grew by 55>}"#,
         ),
         ("tree 4b825dc642cb6eb9a060e54bf8d69288fbee4904.", "tree <digest>."),
         ("deadbeef defaced 12345678x", "deadbeef defaced 12345678x"),

@@ -172,6 +172,10 @@ impl World {
     pub(crate) fn live(&mut self, life: &Life) -> Result<Vec<Outcome>, Crash> {
         self.fate.crash_after(life.crash_after);
         let mut schedule = self.schedule().with_jumps(life.jumps);
+        if self.plan.iter().any(|run| run.flow == "roadmap") {
+            // Each day has a trail of its own: which lines are in which one is a matter of time.
+            schedule = schedule.within_the_day();
+        }
         if let Some(ms) = life.interrupt_in_ms {
             schedule.interrupt_in(ms);
         }
