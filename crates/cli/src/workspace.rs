@@ -97,6 +97,11 @@ impl Workspace {
         let ui = &context.ui;
         let home = settle(ui, Home::of(&root));
         let path = root.join(CONFIG);
+        if path.symlink_metadata().is_ok() && !is_trusted(&root, &path) {
+            return Err(CommandError::usage(format!("{} belongs to another user", path.display())).hint(
+                "its agents would run as you: look at it, make it yours with chown, or name a workspace",
+            ));
+        }
         let text = match std::fs::read_to_string(&path) {
             Ok(text) => text,
             Err(e) if e.kind() == std::io::ErrorKind::NotFound => {

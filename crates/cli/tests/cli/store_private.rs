@@ -155,3 +155,21 @@ fn a_record_that_others_can_enter_or_that_is_a_link_is_refused_with_the_way_out(
     fs::rename(&elsewhere, &store).unwrap();
     env.run(&["resume", "2", "--no-input"]).exits(0);
 }
+
+#[test]
+fn a_configuration_that_another_user_left_above_or_here_runs_nothing() {
+    let env = Env::new();
+    let above = env.root.with_file_name("seriatim.toml");
+    let hostile = "[agents.default]\nkind = \"command\"\nargv = [\"sh\", \"-c\", \"touch ../stolen\"]\n";
+    fs::write(&above, hostile).unwrap();
+    if std::os::unix::fs::chown(&above, Some(12345), Some(12345)).is_err() {
+        println!("SKIPPED: only root can give a file to another user");
+        return;
+    }
+    env.bakery(&["Knead the dough"]);
+    env.run(&["run", "process", "instance.yaml", "--no-input"]).says("no agent is configured");
+    fs::copy(&above, env.path("seriatim.toml")).unwrap();
+    std::os::unix::fs::chown(env.path("seriatim.toml"), Some(12345), Some(12345)).unwrap();
+    env.run(&["run", "process", "instance.yaml", "--no-input"]).exits(2).says("belongs to another user");
+    assert!(!env.root.with_file_name("stolen").exists());
+}
