@@ -28,6 +28,7 @@ use seriatim_flows::request::SealOf;
 use seriatim_flows::request::Surveyed;
 use seriatim_flows::request::Taken;
 use seriatim_flows::request::Text;
+use seriatim_flows::request::TreePlace;
 use seriatim_flows::request::WriteFile;
 
 use crate::stage::Reply;
@@ -397,11 +398,12 @@ impl World {
                 self.marks.insert(name.clone(), self.files.clone());
                 Reply::of(&Done::Ok(()))
             }
-            SceneCall::Copy { .. } if self.broken.contains("copy") => Reply::of(&refused::<String>()),
+            SceneCall::Copy { .. } if self.broken.contains("copy") => Reply::of(&refused::<TreePlace>()),
             SceneCall::Copy { copy } => {
                 self.copies.insert(copy.clone(), self.files.clone());
                 self.marks.insert(copy.clone(), self.files.clone());
-                Reply::of(&Done::Ok(format!("{COPIES}/{copy}")))
+                let place = format!("{COPIES}/{copy}");
+                Reply::of(&Done::Ok(TreePlace { name: place.clone(), path: place }))
             }
             SceneCall::Changes { name, copy } => {
                 let found: Vec<SceneChange> = changes(&self.marks[name], place(copy)).collect();

@@ -9,7 +9,7 @@ use crate::world::SHORT;
 use crate::world::World;
 use crate::world::step;
 
-const TREE: &str = ".seriatim/trees/calc-01-02";
+const TREE: &str = "@trees/calc-01-02";
 
 fn side_by_side() -> World {
     World::three().with(|world| world.start.parallel = 2)
