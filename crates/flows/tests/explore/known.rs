@@ -169,14 +169,14 @@ pub(crate) const KNOWN: &[Hole] = &[
     },
     Hole {
         signature: "roadmap/3/the test was never shown to be red",
-        why: "A phase list without RED, or a skip that a person approved, needs no red test. Law 2.",
+        why: "A test run at RED that a signal ended counts as red. Law 2: killed is unknown.",
     },
     Hole {
         signature: "roadmap/3/what is committed does not hold the code",
-        why: "The commit is not read back. Law 4.",
+        why: "A commit that holds nothing counts as made. Law 4: read back after the effect.",
     },
     Hole {
         signature: "roadmap/3/what is committed does not hold the test that was red",
-        why: "The commit is not read back. Law 4.",
+        why: "A commit that holds nothing counts as made. Law 4: read back after the effect.",
     },
 ];
