@@ -143,16 +143,18 @@ impl Store {
     /// What waits for somebody, the longest first.
     pub fn open_calls(&self, filter: &OpenFilter) -> Result<Vec<Open>, Error> {
         let session = self.session();
-        let calls = session.all(
-            "SELECT kind, number, run, key, digest, body, since, closed, outcome, seal FROM call
-                WHERE closed IS NULL AND (?1 IS NULL OR run = ?1) AND (?2 IS NULL OR kind = ?2)
-                ORDER BY since, kind, number",
-            params![filter.run.map(|run| run.0), filter.kind.map(|kind| kind as u8)],
-            |row| Ok(CallRow::decode(row)),
-        )?;
-        // A call that cannot be read is for `verify` to name; it does not hide the others.
-        let open =
-            calls.into_iter().flatten().map(|call| call.open(&session)).collect::<Result<Vec<_>, _>>()?;
+        let mut calls = match filter.run {
+            Some(run) => open_of(&session, run)?,
+            None => {
+                let sql =
+                    "SELECT kind, number, run, key, digest, body, since, closed, outcome, seal FROM call
+                    WHERE closed IS NULL";
+                session.all(sql, [], |row| Ok(CallRow::decode(row)))?.into_iter().flatten().collect()
+            }
+        };
+        calls.retain(|call| filter.kind.is_none_or(|kind| call.id.kind == kind));
+        calls.sort_by_key(|call| (call.since, call.id.kind, call.id.number));
+        let open = calls.into_iter().map(|call| call.open(&session)).collect::<Result<Vec<_>, _>>()?;
         let Some(wanted) = &filter.workspace else { return Ok(open) };
         let wanted = self.workspace_or_origin(wanted)?;
         Ok(open.into_iter().filter(|call| call.workspace == wanted).collect())
@@ -341,13 +343,19 @@ pub(crate) fn close(
 
 /// Closes all open calls of a run.
 pub(crate) fn close_all(session: &Session<'_>, run: RunRef, now: Utc) -> Result<(), Error> {
-    let open = session.all(
-        "SELECT kind, number, run, key, digest, body, since, closed, outcome, seal FROM call
-            WHERE run = ?1 AND closed IS NULL",
-        [run.0],
-        |row| Ok(CallRow::decode(row)),
-    )?;
-    open.into_iter().flatten().try_for_each(|call| call.close(session, now, None))
+    open_of(session, run)?.into_iter().try_for_each(|call| call.close(session, now, None))
+}
+
+/// By the index of open calls. A condition that also allows for no run at all would look at every call of the store,
+/// and whoever takes up many runs asks for each of them.
+const SELECT_OPEN_OF: &str =
+    "SELECT kind, number, run, key, digest, body, since, closed, outcome, seal FROM call
+    WHERE run = ?1 AND closed IS NULL";
+
+/// The open calls of a run, by their keys. One that cannot be read is for `verify` to name; it does not hide the others.
+pub(crate) fn open_of(session: &Session<'_>, run: RunRef) -> Result<Vec<CallRow>, Error> {
+    let rows = session.all(SELECT_OPEN_OF, [run.0], |row| Ok(CallRow::decode(row)))?;
+    Ok(rows.into_iter().flatten().collect())
 }
 
 /// The row of the call that a person means by `given`.
@@ -372,4 +380,25 @@ pub(crate) fn find(session: &Session<'_>, given: &str) -> Result<CallRow, Error>
     )?;
     let closest = closest.flatten().and_then(|(kind, number)| Some(CallId { kind, number: number.ok()? }));
     Err(Error::NoSuchCall { given: given.to_owned(), closest: closest.map(|id| id.to_string()) })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use rusqlite::Connection;
+
+    use super::SELECT_OPEN_OF;
+    use crate::schema;
+    use crate::schema::Found;
+
+    #[test]
+    fn the_open_calls_of_a_run_are_found_without_a_look_at_those_of_others() {
+        let conn = Connection::open_in_memory().unwrap();
+        schema::migrate(&conn, Path::new("memory"), Found::Empty).unwrap();
+        let mut statement = conn.prepare(&format!("EXPLAIN QUERY PLAN {SELECT_OPEN_OF}")).unwrap();
+        let plan: Vec<String> =
+            statement.query_map([1], |row| row.get(3)).unwrap().collect::<Result<_, _>>().unwrap();
+        assert_eq!(plan, ["SEARCH call USING INDEX call_open (run=?)"]);
+    }
 }

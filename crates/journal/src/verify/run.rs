@@ -8,6 +8,7 @@ use seriatim_core::hash::Hash;
 use super::Check;
 use super::ledger::ByRun;
 use super::ledger::Lines;
+use crate::calls;
 use crate::calls::CallRow;
 use crate::entry::EntryRef;
 use crate::entry::Kind;
@@ -125,11 +126,8 @@ impl Check<'_> {
     }
 
     fn open_calls(&self, run: RunRef) -> Vec<CallRow> {
-        let sql = "SELECT kind, number, run, key, digest, body, since, closed, outcome, seal FROM call
-            WHERE run = ?1 AND closed IS NULL";
         // Rows that cannot be read are named with their table.
-        let rows = self.session.all(sql, [run.0], |row| Ok(CallRow::decode(row)));
-        rows.unwrap_or_default().into_iter().flatten().collect()
+        calls::open_of(&self.session, run).unwrap_or_default()
     }
 
     /// What is open must have been asked for and not been answered.

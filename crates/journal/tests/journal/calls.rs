@@ -52,6 +52,9 @@ fn ids_are_short_unique_and_never_used_again() {
     assert_eq!(ids(&OpenFilter::default()), ["q2", "q3", "a1"]);
     assert_eq!(ids(&OpenFilter { run: Some(two.run), ..OpenFilter::default() }), ["q3"]);
     assert_eq!(ids(&OpenFilter { kind: Some(OpenKind::Assignment), ..OpenFilter::default() }), ["a1"]);
+    let of_one = OpenFilter { run: Some(one.run), ..OpenFilter::default() };
+    assert_eq!(ids(&of_one), ["q2", "a1"]);
+    assert_eq!(ids(&OpenFilter { kind: Some(OpenKind::Assignment), ..of_one }), ["a1"]);
     assert!(matches!(store.call("q1").unwrap(), Call::Closed(_)));
     assert!(store.verify().is_sound());
 }
