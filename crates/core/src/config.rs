@@ -17,6 +17,8 @@ use serde::Serialize;
 use toml::de::DeTable;
 
 use crate::finding::Finding;
+use crate::world::Isolation;
+use crate::world::Network;
 
 pub use pinned::Difference;
 pub use pinned::PinnedConfig;
@@ -70,6 +72,11 @@ pub struct Agent {
     pub fallback: Option<String>,
     #[serde(default)]
     pub budget: Budget,
+    /// How far it is kept apart; absent means the best that works on this machine.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub isolation: Option<Isolation>,
+    #[serde(default, skip_serializing_if = "Network::is_host")]
+    pub network: Network,
 }
 
 impl Agent {
@@ -84,6 +91,8 @@ impl Agent {
             model: None,
             fallback: None,
             budget: Budget::default(),
+            isolation: None,
+            network: Network::Host,
         }
     }
 }
@@ -142,6 +151,30 @@ pub struct Gate {
     pub value: Option<String>,
     pub threshold: Option<f64>,
     pub comparator: Option<Comparator>,
+    /// How far it is kept apart; absent means the best that works on this machine.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub isolation: Option<Isolation>,
+    #[serde(skip_serializing_if = "Network::is_host")]
+    pub network: Network,
+    /// A command that is run in the gate's view first, such as one that installs dependencies.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub setup: Vec<String>,
+}
+
+/// `[worlds]`: what views of the workspace share with the machine, and where their layers are.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Worlds {
+    /// Folders that are passed through, read-write: of the workspace, or absolute ones.
+    pub share: Vec<String>,
+    /// The folder of the layers, where the usual place does not do.
+    pub dir: Option<String>,
+}
+
+impl Worlds {
+    pub fn is_default(&self) -> bool {
+        *self == Worlds::default()
+    }
 }
 
 /// `[process]`: what process runs need beyond their documents.
@@ -175,6 +208,8 @@ pub struct Config {
     pub guard: Guard,
     pub roadmap: Roadmap,
     pub actions: Actions,
+    #[serde(skip_serializing_if = "Worlds::is_default")]
+    pub worlds: Worlds,
     /// Tables of dialects that read them themselves.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub others: BTreeMap<String, serde_json::Value>,

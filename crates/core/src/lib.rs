@@ -35,3 +35,4 @@ pub mod seal;
 pub mod sentence;
 pub mod time;
 pub mod view;
+pub mod world;

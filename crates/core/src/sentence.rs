@@ -4,7 +4,10 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
+use crate::choices;
 use crate::failure::Failure;
+use crate::world::Effect;
+use crate::world::Isolation;
 
 /// How an event is to be read at a glance.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -66,6 +69,20 @@ pub fn told<F: Telling>(fact: &Value) -> Option<Sentence> {
 pub enum SharedFact {
     /// An attempt of an agent did not succeed.
     AttemptFailed { step: String, attempt: u32, failure: Failure },
+    /// The work of an attempt left its view, or did not.
+    ViewMerged {
+        step: String,
+        isolation: Isolation,
+        /// Files that are in the workspace now.
+        merged: Vec<String>,
+        /// Files that the view changes and that do not leave it.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        kept: Vec<String>,
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        effects: Vec<Effect>,
+    },
+    /// A person decided about files that both an agent and another process changed.
+    OverlapDecided { step: String, files: Vec<String>, choice: OverlapChoice, by: String },
     /// A state machine moved an entity.
     Transition { machine: String, entity: String, from: String, to: String, trigger: String },
 }
@@ -81,12 +98,68 @@ impl Telling for SharedFact {
                 ))
                 .detail(last)
             }
+            SharedFact::ViewMerged { step, isolation, merged, kept, effects } => {
+                view_sentence(step, *isolation, merged, kept, effects)
+            }
+            SharedFact::OverlapDecided { step, files, choice, by } => {
+                let what = match choice {
+                    OverlapChoice::Merge => "merges both versions of",
+                    OverlapChoice::KeepMine => "keeps the version of the workspace of",
+                    OverlapChoice::TakeTheirs => "takes the agent's version of",
+                };
+                Sentence::new(format!("In {step} {by} {what} {}.", files.join(", ")))
+            }
             SharedFact::Transition { entity, from, to, .. } => {
                 let words = |state: &str| state.to_lowercase().replace('_', " ");
                 Sentence::new(format!("{entity} went from {} to {}.", words(from), words(to)))
             }
         }
     }
+}
+
+choices! {
+    /// What is done about files that both an agent and another process changed.
+    pub enum OverlapChoice {
+        Merge = "merge",
+        KeepMine = "keep",
+        TakeTheirs = "replace",
+    }
+}
+
+/// How many files are named before the rest is counted.
+const NAMED_MAX: usize = 8;
+
+fn view_sentence(
+    step: &str,
+    isolation: Isolation,
+    merged: &[String],
+    kept: &[String],
+    effects: &[Effect],
+) -> Sentence {
+    let number = |files: &[String]| if files.len() == 1 { "1 file".into() } else { format!("{} files", files.len()) };
+    let named = |files: &[String]| {
+        let first = files.iter().take(NAMED_MAX).cloned().collect::<Vec<_>>().join(", ");
+        match files.len().saturating_sub(NAMED_MAX) {
+            0 => first,
+            more => format!("{first} and {more} more"),
+        }
+    };
+    let mut text = match merged {
+        [] => format!("The agent of {step} changed nothing in the workspace."),
+        files => format!("Merged {} of {step} into the workspace.", number(files)),
+    };
+    if let Some(weakness) = isolation.weakness() {
+        text = format!("The agent of {step} {weakness}.");
+    }
+    let mut details: Vec<String> = vec![];
+    if !kept.is_empty() {
+        details.push(format!("not merged: {}", named(kept)));
+    }
+    details.extend(effects.iter().map(|effect| format!("only in its view: {}", effect.sentence())));
+    if details.is_empty() {
+        return Sentence::new(text).detail(named(merged));
+    }
+    Sentence::attention(text).detail(details.join("; "))
 }
 
 #[cfg(test)]

@@ -46,6 +46,7 @@ use crate::request::Survey;
 use crate::request::Surveyed;
 use crate::request::Text;
 use crate::request::Transition;
+use crate::request::WorldCall;
 use crate::request::WriteFile;
 use crate::run::Halt;
 use crate::run::Met;
@@ -268,6 +269,11 @@ impl Cx {
     /// Something about the files of the workspace as a whole; the outcome is of the type that the call has.
     pub async fn scene<T: DeserializeOwned>(&self, call: SceneCall) -> Done<T> {
         self.call(Request::Scene(call)).await
+    }
+
+    /// Something about a view; the outcome is of the type that the call has.
+    pub async fn world<T: DeserializeOwned>(&self, call: WorldCall) -> Done<T> {
+        self.call(Request::World(call)).await
     }
 
     /// Appends a fact; projections follow from it.

@@ -19,6 +19,7 @@ pub mod rehearsal;
 pub mod request;
 pub mod roadmap;
 mod run;
+pub mod views;
 
 pub use cx::Cx;
 pub use request::Request;

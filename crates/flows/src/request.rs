@@ -6,6 +6,7 @@
 mod book;
 mod git;
 mod scene;
+mod world;
 
 use std::collections::BTreeMap;
 
@@ -21,6 +22,7 @@ use seriatim_core::time::Utc;
 pub use book::*;
 pub use git::*;
 pub use scene::*;
+pub use world::*;
 
 /// What a flow asks of the world.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -78,6 +80,8 @@ pub enum Request {
     Compare { id: String },
     /// Files and copies of the workspace.
     Scene(SceneCall),
+    /// The views in which agents work.
+    World(WorldCall),
 }
 
 impl Request {
@@ -116,6 +120,7 @@ impl Request {
             Request::Restore { .. } => "restore",
             Request::Compare { .. } => "compare",
             Request::Scene(_) => "scene",
+            Request::World(_) => "world",
         }
     }
 }
@@ -156,6 +161,10 @@ pub struct Assignment {
     /// A person does it, whoever else is configured.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub by_hand: bool,
+    /// The view in which the agent works: what it writes stays there until the flow merges it. Empty means a view that
+    /// is thrown away at the end of the attempt.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub view: String,
 }
 
 /// Where a report carries the forbidden commands that the agent's output shows.

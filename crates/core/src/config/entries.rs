@@ -22,18 +22,24 @@ use super::Guard;
 use super::Kind;
 use super::Process;
 use super::Roadmap;
+use super::Worlds;
 use super::kebab;
 use super::reader::Found;
 use super::reader::Reader;
 use super::reader::Section;
 use super::reader::did_you_mean;
+use crate::world::Isolation;
+use crate::world::Network;
 
-const TABLES: [&str; 9] =
-    ["agents", "gates", "redact", "process", "roadmap", "cycle", "actions", "guard", "paths"];
-const AGENT_FIELDS: [&str; 9] =
-    ["kind", "argv", "script", "timeout", "grace", "env", "model", "fallback", "budget"];
-const GATE_FIELDS: [&str; 9] =
-    ["command", "subset", "timeout", "expect", "within", "env", "value", "threshold", "comparator"];
+const TABLES: [&str; 10] =
+    ["agents", "gates", "redact", "process", "roadmap", "cycle", "actions", "guard", "worlds", "paths"];
+const AGENT_FIELDS: [&str; 11] = [
+    "kind", "argv", "script", "timeout", "grace", "env", "model", "fallback", "budget", "isolation", "network",
+];
+const GATE_FIELDS: [&str; 12] = [
+    "command", "subset", "timeout", "expect", "within", "env", "value", "threshold", "comparator", "isolation",
+    "network", "setup",
+];
 const KINDS: [&str; 7] = ["command", "claude", "codex", "gemini", "opencode", "scripted", "human"];
 
 /// The whole file.
@@ -64,6 +70,7 @@ pub(super) fn config(reader: &mut Reader<'_>, table: &DeTable<'_>, others: &[&st
             "guard" => config.guard = guard(reader, &section),
             "roadmap" => config.roadmap = roadmap(reader, &section),
             "actions" => config.actions = actions(reader, &section),
+            "worlds" => config.worlds = worlds(reader, &section),
             // The rooms of the dialects read these themselves.
             _ => {}
         }
@@ -131,7 +138,75 @@ fn agent(reader: &mut Reader<'_>, section: &Section<'_>) -> Option<Agent> {
     let env = reader.variables(section, "env");
     let model = reader.text(section, "model").map(|model| model.value);
     let budget = budget(reader, section);
-    Some(Agent { kind: kind?, timeout_ms, has_timeout, grace_ms, env, model, fallback: None, budget })
+    let isolation = isolation(reader, section);
+    let network = network(reader, section);
+    let fallback = None;
+    let agent = |kind| Agent {
+        kind,
+        timeout_ms,
+        has_timeout,
+        grace_ms,
+        env,
+        model,
+        fallback,
+        budget,
+        isolation,
+        network,
+    };
+    kind.map(agent)
+}
+
+fn isolation(reader: &mut Reader<'_>, section: &Section<'_>) -> Option<Isolation> {
+    let words = Isolation::ALL.map(|isolation| (isolation.word(), isolation));
+    one_of(reader, section, "isolation", &words)
+}
+
+fn network(reader: &mut Reader<'_>, section: &Section<'_>) -> Network {
+    let words = Network::ALL.map(|network| (network.word(), network));
+    one_of(reader, section, "network", &words).unwrap_or_default()
+}
+
+/// A field that has one of a few words.
+fn one_of<T: Copy>(
+    reader: &mut Reader<'_>,
+    section: &Section<'_>,
+    field: &str,
+    words: &[(&str, T)],
+) -> Option<T> {
+    let Found { value, span } = reader.text(section, field)?;
+    if let Some((_, known)) = words.iter().find(|(word, _)| *word == value) {
+        return Some(*known);
+    }
+    let known: Vec<&str> = words.iter().map(|(word, _)| *word).collect();
+    let message = format!("unknown {field} `{value}` in {}", section.label);
+    let help = did_you_mean(&value, &known).unwrap_or_else(|| format!("one of {}", known.join(", ")));
+    reader.error("unknown-value", &span, message, Some(help));
+    None
+}
+
+fn worlds(reader: &mut Reader<'_>, section: &Section<'_>) -> Worlds {
+    reader.only(section, &["share", "dir"]);
+    let mut share = vec![];
+    for found in reader.texts(section, "share").unwrap_or_default() {
+        let leaves = found.value.split('/').any(|part| part == "..");
+        if found.value.trim().is_empty() || leaves {
+            let message = format!("`share` in {} cannot hold `{}`", section.label, found.value);
+            let help = "name a folder of the workspace, or an absolute path without `..`";
+            reader.error("bad-value", &found.span, message, Some(help.to_owned()));
+            continue;
+        }
+        share.push(found.value);
+    }
+    let dir = reader.text(section, "dir").and_then(|found| {
+        if found.value.starts_with('/') {
+            return Some(found.value);
+        }
+        let message = format!("`dir` in {} must be an absolute path", section.label);
+        let help = "layers lie outside of the workspace, on a disk with room for them";
+        reader.error("bad-value", &found.span, message, Some(help.to_owned()));
+        None
+    });
+    Worlds { share, dir }
 }
 
 fn kind(reader: &mut Reader<'_>, section: &Section<'_>) -> Option<Kind> {
@@ -233,6 +308,9 @@ fn gate(reader: &mut Reader<'_>, section: &Section<'_>) -> Option<Gate> {
         value: reader.text(section, "value").map(|value| value.value),
         threshold: reader.number(section, "threshold").map(|threshold| threshold.value),
         comparator: comparator(reader, section),
+        isolation: isolation(reader, section),
+        network: network(reader, section),
+        setup: reader.argv(section, "setup").unwrap_or_default(),
     };
     command.map(|command| Gate { command, ..gate })
 }

@@ -16,6 +16,7 @@ use super::Guard;
 use super::Kind;
 use super::Process;
 use super::Roadmap;
+use super::Worlds;
 use crate::hash::Hash;
 use crate::time::span_in_words;
 
@@ -148,7 +149,18 @@ fn compare(about: &str, old: &Settings, new: &Settings, found: &mut Vec<Differen
 }
 
 fn agent_settings(agent: &Agent, script: Option<&PinnedScript>) -> Settings {
-    let Agent { kind, timeout_ms, has_timeout: _, grace_ms, env, model, fallback, budget } = agent;
+    let Agent {
+        kind,
+        timeout_ms,
+        has_timeout: _,
+        grace_ms,
+        env,
+        model,
+        fallback,
+        budget,
+        isolation,
+        network,
+    } = agent;
     let Budget { usd, tokens, turns } = budget;
     let (command, path, word) = match kind {
         Kind::Command { argv } => (words(argv), None, "command"),
@@ -172,11 +184,26 @@ fn agent_settings(agent: &Agent, script: Option<&PinnedScript>) -> Settings {
         ("budget in USD", usd.map(|usd| usd.to_string())),
         ("budget in tokens", tokens.map(|tokens| tokens.to_string())),
         ("budget in turns", turns.map(|turns| turns.to_string())),
+        ("isolation", isolation.map(|isolation| isolation.word().to_owned())),
+        ("network", Some(network.word().to_owned())),
     ]
 }
 
 fn gate_settings(gate: &Gate) -> Settings {
-    let Gate { command, subset, timeout_ms, expect, within, env, value, threshold, comparator } = gate;
+    let Gate {
+        command,
+        subset,
+        timeout_ms,
+        expect,
+        within,
+        env,
+        value,
+        threshold,
+        comparator,
+        isolation,
+        network,
+        setup,
+    } = gate;
     vec![
         ("command", words(command)),
         ("subset", words(subset)),
@@ -187,6 +214,9 @@ fn gate_settings(gate: &Gate) -> Settings {
         ("value", value.as_deref().map(quoted)),
         ("threshold", threshold.map(|threshold| threshold.to_string())),
         ("comparator", comparator.map(|comparator| comparator.sign().to_owned())),
+        ("isolation", isolation.map(|isolation| isolation.word().to_owned())),
+        ("network", Some(network.word().to_owned())),
+        ("setup", words(setup)),
     ]
 }
 
@@ -195,6 +225,7 @@ fn sections(config: &Config) -> Vec<(&'static str, Settings)> {
     let Cycle { alert } = &config.cycle;
     let Guard { phases, templates, stale_ms } = &config.guard;
     let Actions { syntax, solution, pii_off } = &config.actions;
+    let Worlds { share, dir } = &config.worlds;
     let by_ending = |(ending, argv): (&String, &Vec<String>)| {
         format!("{ending}: {}", words(argv).unwrap_or_else(|| "nothing".to_owned()))
     };
@@ -217,6 +248,7 @@ fn sections(config: &Config) -> Vec<(&'static str, Settings)> {
                 ("stale", stale_ms.map(span_in_words)),
             ],
         ),
+        ("[worlds]", vec![("share", names(share)), ("dir", dir.clone())]),
         ("[roadmap]", roadmap_settings(&config.roadmap)),
         (
             "[actions]",

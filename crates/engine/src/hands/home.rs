@@ -37,6 +37,8 @@ pub const TREES: &str = "trees";
 struct Repository {
     /// The working tree in which the workspace lies.
     top: PathBuf,
+    /// The git folder of that working tree.
+    git: PathBuf,
     /// What all working trees of the repository share.
     common: PathBuf,
     /// The working tree that the repository was made with; a bare one has none.
@@ -101,7 +103,7 @@ impl Repository {
         } else {
             common.parent().filter(|_| common.ends_with(".git")).map(Path::to_owned)
         };
-        Some(Repository { top: top.to_owned(), common, main })
+        Some(Repository { top: top.to_owned(), git, common, main })
     }
 
     fn store(&self) -> PathBuf {
@@ -120,6 +122,31 @@ impl Repository {
             Err(_) => encode_name(root.as_os_str()),
         }
     }
+}
+
+/// Where git keeps what belongs to a working tree.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct GitFolders {
+    /// The top of the working tree.
+    pub(crate) top: PathBuf,
+    pub(crate) git: PathBuf,
+    pub(crate) common: PathBuf,
+}
+
+impl From<Repository> for GitFolders {
+    fn from(found: Repository) -> GitFolders {
+        GitFolders { top: found.top, git: found.git, common: found.common }
+    }
+}
+
+/// Returns the git folders of the working tree in which a folder lies.
+pub(crate) fn repository_around(folder: &Path) -> Option<GitFolders> {
+    Repository::around(folder).map(GitFolders::from)
+}
+
+/// Returns the git folders of the working tree that has its top at a folder.
+pub(crate) fn repository_at(top: &Path) -> Option<GitFolders> {
+    Repository::at(top).map(GitFolders::from)
 }
 
 /// The name of the mark of a workspace in a store that it shares with others.

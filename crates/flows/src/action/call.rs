@@ -86,6 +86,7 @@ impl Course {
             cwd: turn.cwd.clone(),
             own_time: true,
             by_hand: self.start.manual,
+            view: duty.role.clone(),
             ..Assignment::default()
         };
         cx.agent(assignment).await

@@ -30,6 +30,10 @@ use seriatim_core::guard::scope::Changed;
 use seriatim_core::guard::scope::Status;
 use seriatim_core::report::Report;
 use seriatim_core::time::Utc;
+use seriatim_core::world::Isolation;
+use seriatim_core::world::ViewFile;
+use seriatim_core::world::ViewKind;
+use seriatim_core::world::is_engine_file;
 
 use super::call::Turn;
 use super::course::Course;
@@ -42,6 +46,7 @@ use crate::request::SceneChange;
 use crate::request::SceneKind;
 use crate::request::Taken;
 use crate::request::TreePlace;
+use crate::views;
 
 /// Why a role's work does not go on.
 #[derive(Clone, Debug, PartialEq)]
@@ -176,8 +181,7 @@ impl Course {
                 feedback: shift.turn.feedback.clone(),
             });
             let called = self.call(cx, duty, shift.given.clone(), &shift.turn).await;
-            // Whatever came of the call, it leaves nothing where it must not write.
-            let outside = self.outside(cx, shift).await;
+            let outside = self.merge_work(cx, shift, called.is_ok()).await;
             let report = called.map_err(tried_again)?;
             self.hear(shift, &report)?;
             within_scope(shift, &outside?)?;
@@ -232,6 +236,22 @@ impl Course {
         Err(Failure { feedback: vec![output::feedback(&problems)], ..Failure::new(Class::Invalid, message) })
     }
 
+    /// Merges what a successful call changed within the role's contract, and returns what else it changed. In a view that
+    /// stays where it is. Without one it is in the workspace already and is put back, whatever came of the call.
+    async fn merge_work(&self, cx: &Cx, shift: &Shift<'_>, succeeded: bool) -> Result<Vec<Breach>, Failure> {
+        let duty = shift.duty;
+        let allows = |file: &ViewFile| {
+            let is_own = paths::is_own(&file.path) || is_engine_file(&file.path);
+            succeeded && !is_own && duty.may_write(&file.path)
+        };
+        let left = views::merge(cx, &duty.role, &duty.role, &shift.turn.cwd, &allows).await?;
+        if left.isolation == Isolation::None {
+            return self.outside(cx, shift).await;
+        }
+        let kept: Vec<SceneChange> = left.kept.iter().filter_map(scene_change).collect();
+        judge_scope(duty, &changed(&kept))
+    }
+
     /// What the call changed although it must not, put back by now. Only the time of the call counts: what a person
     /// changed while a question was open is theirs. Nothing is lost: what is put back is kept elsewhere first, and what
     /// a person does by hand stays where it is.
@@ -240,10 +260,7 @@ impl Course {
         let mut found: Vec<SceneChange> =
             cx.scene(SceneCall::Changes { name: name.clone(), copy: copy.clone() }).await?;
         found.retain(|change| !paths::is_own(&change.path));
-        let mut outside = boundary::judge(shift.duty, &changed(&found)).map_err(|problems| {
-            let said: Vec<String> = problems.iter().map(ToString::to_string).collect();
-            Failure::new(Class::Contract, said.join("; "))
-        })?;
+        let mut outside = judge_scope(shift.duty, &changed(&found))?;
         if self.start.manual {
             // A person may do several roles' work in one go, and may take back what should not be there.
             let since: Vec<SceneChange> = cx.scene(SceneCall::Changes { name: shift.mark(), copy }).await?;
@@ -455,6 +472,26 @@ fn within_scope(shift: &mut Shift<'_>, outside: &[Breach]) -> Result<(), Failure
 fn tried_again(failure: Failure) -> Failure {
     let class = if failure.unclassed { Class::Crash } else { failure.class };
     Failure { class, ..failure }
+}
+
+/// Returns what lies outside of a role's contract.
+fn judge_scope(duty: &Duty, changes: &[Changed]) -> Result<Vec<Breach>, Failure> {
+    boundary::judge(duty, changes).map_err(|problems| {
+        let said: Vec<String> = problems.iter().map(ToString::to_string).collect();
+        Failure::new(Class::Contract, said.join("; "))
+    })
+}
+
+/// A file of a view as the rules of scope know it; pipes and devices are never merged, and no matter of scope.
+fn scene_change(file: &ViewFile) -> Option<SceneChange> {
+    let kind = match file.kind {
+        ViewKind::Added => SceneKind::Added,
+        ViewKind::Modified => SceneKind::Modified,
+        ViewKind::Deleted => SceneKind::Deleted,
+        ViewKind::Mode => SceneKind::Mode,
+        ViewKind::Special => return None,
+    };
+    Some(SceneChange { path: file.path.clone(), kind, target: file.target.clone(), ignored: file.ignored })
 }
 
 /// Changes as the rules of scope know them.

@@ -23,6 +23,8 @@ use seriatim_core::question::Question;
 use seriatim_core::report::Brief;
 use seriatim_core::report::Limits;
 use seriatim_core::report::Report;
+use seriatim_core::world::ViewFile;
+use seriatim_core::world::is_engine_file;
 
 use super::course::Course;
 use super::course::one_line;
@@ -32,6 +34,7 @@ use crate::attempts::Cap;
 use crate::attempts::attempts;
 use crate::registry::Ended;
 use crate::request::Assignment;
+use crate::views;
 
 /// How often a plan is corrected before a person is asked.
 const CORRECTIONS: u32 = 2;
@@ -295,9 +298,24 @@ impl Course<'_> {
                     ..Brief::default()
                 },
                 forbidden: if role == Role::Actor { patterns.clone() } else { vec![] },
+                view: name.clone(),
                 ..Assignment::default()
             }
         };
-        attempts(self.cx, Cap::default(), 0, vec![], assign).await.result
+        let report = attempts(self.cx, Cap::default(), 0, vec![], assign).await.result?;
+        if role == Role::Actor {
+            let state = self.state_files();
+            let allows = |file: &ViewFile| !is_engine_file(&file.path) && !is_below(&file.path, &state);
+            views::merge(self.cx, &name, &name, "", &allows).await?;
+        } else {
+            // Who plans or judges only looks. What such a role wrote all the same is on record, and dropped.
+            views::discard(self.cx, &name, &name, "").await?;
+        }
+        Ok(report)
     }
+}
+
+/// Whether a path is one of these, or below one of them that ends in `/`.
+fn is_below(path: &str, entries: &[String]) -> bool {
+    entries.iter().any(|entry| path == entry || (entry.ends_with('/') && path.starts_with(entry.as_str())))
 }

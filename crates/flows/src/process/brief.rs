@@ -94,6 +94,7 @@ impl Course<'_> {
             },
             judge_all: self.strict(),
             rehearsal: self.test(),
+            view: step.id.value.clone(),
             ..Assignment::default()
         }
     }

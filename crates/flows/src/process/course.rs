@@ -35,6 +35,8 @@ pub(super) struct Course<'c> {
     pub(super) cx: &'c Cx,
     pub(super) start: Start,
     pub(super) definition: Definition,
+    /// The file with the definition; that of the instance where it brings its own.
+    pub(super) definition_path: String,
     pub(super) instance: Instance,
     /// The hash of the instance file as the engine left it, to see edits by others.
     pub(super) file: Option<Hash>,
@@ -97,6 +99,7 @@ impl<'c> Course<'c> {
         names.insert(definition.id.value.clone(), definition.name.value.clone());
         Course {
             cx,
+            definition_path: start.instance.clone(),
             file: Some(file),
             level: Level::of(definition.composition.as_ref()),
             standing: instance.status.value.word().to_owned(),

@@ -51,6 +51,7 @@ pub(super) async fn open<'c>(cx: &'c Cx, start: &Start) -> Opening<'c> {
     let known = start.known_processes.iter().map(|(id, _)| id.clone()).collect();
     found.extend(rules::check(&definition, &known));
     let mut course = Course::new(cx, start.clone(), definition, instance, text.hash);
+    course.definition_path.clone_from(&path);
     if start.ask_for_inputs && !has_errors(&found) {
         course.ask_for_inputs().await;
     }

@@ -16,9 +16,14 @@ use seriatim_core::process::facts::Escalation;
 use seriatim_core::process::facts::Fact;
 use seriatim_core::process::facts::StepError;
 use seriatim_core::process::facts::StepRecord;
+use seriatim_core::process::log::DECISIONS;
+use seriatim_core::process::log::EXECUTIONS;
+use seriatim_core::process::log::OBSERVATIONS;
 use seriatim_core::question::Answer;
 use seriatim_core::report::Report;
 use seriatim_core::time::Utc;
+use seriatim_core::world::ViewFile;
+use seriatim_core::world::is_engine_file;
 
 use super::after::Settled;
 use super::completion::unmet;
@@ -36,6 +41,7 @@ use crate::attempts::Cap;
 use crate::attempts::FailedAttempt;
 use crate::attempts::attempts;
 use crate::request::Computed;
+use crate::views;
 
 /// Where the run goes after a step.
 #[derive(Clone, Debug)]
@@ -338,11 +344,30 @@ impl Course<'_> {
     }
 
     async fn close_done(&mut self, mut work: Work, product: Product) -> Next {
+        if product.report.is_some()
+            && !self.test()
+            && let Err(failure) = self.merge_work(&work.step.id.value).await
+        {
+            let why = format!("its files could not be merged: {}", failure.message);
+            self.step_error(&mut work, failure.class, &why).await;
+            return self.close_left(work, Some(product), Next::Fail { why }).await;
+        }
         self.record_report(&mut work, &product).await;
         let (id, name) = (work.step.id.value.clone(), work.step.name.value.clone());
         self.close(work, StepStatus::Completed, &product.summary, None).await;
         put(&mut self.results, (id, name, product.outputs));
         Next::Forward
+    }
+
+    /// Merges what the agent of a step changed, now that the step counts as done. The files of the run itself are the
+    /// engine's.
+    async fn merge_work(&self, step: &str) -> Result<(), Failure> {
+        let allows = |file: &ViewFile| {
+            let is_record = [EXECUTIONS, DECISIONS, OBSERVATIONS].iter().any(|folder| file.path.starts_with(folder));
+            let is_own = file.path == self.start.instance || file.path == self.definition_path;
+            !is_record && !is_own && !is_engine_file(&file.path)
+        };
+        views::merge(self.cx, step, step, "", &allows).await.map(|_| ())
     }
 
     /// At least one record of what the agent did (PX-95).

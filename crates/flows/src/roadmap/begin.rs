@@ -110,6 +110,7 @@ pub(super) async fn open<'p>(
         trail: String::new(),
         began,
         unsaid: vec![],
+        kept: vec![],
         record: Map::new(),
         history: vec![],
     })

@@ -15,6 +15,8 @@ use seriatim_core::roadmap::facts::Matter;
 use seriatim_core::roadmap::proof;
 use seriatim_core::roadmap::result;
 use seriatim_core::roadmap::result::RETRIES_MAX;
+use seriatim_core::world::ViewFile;
+use seriatim_core::world::is_engine_file;
 
 use super::Call;
 use super::people;
@@ -29,6 +31,7 @@ use crate::request::Assignment;
 use crate::request::GitCall;
 use crate::request::HANDED_IN;
 use crate::request::Shown;
+use crate::views;
 
 /// What came of calling the agent.
 pub(super) enum Called {
@@ -60,6 +63,7 @@ impl Work<'_> {
             self.note_failed(phase, &attempted.failed);
             let failure = match attempted.result {
                 Ok(report) => {
+                    self.merge_work(cx).await?;
                     self.count(report.usage.as_ref());
                     self.set_report_apart(cx, &report).await;
                     return Ok(Called::Report(Box::new(report)));
@@ -72,6 +76,20 @@ impl Work<'_> {
                 Again::Skip(reason) => return Ok(Called::Skip(reason)),
             }
         }
+    }
+
+    /// Merges what the agent changed within the step's scope. The rest stays in its view, and is held against the phase.
+    async fn merge_work(&mut self, cx: &Cx) -> Result<(), Stop> {
+        let allowed = |path: &str| self.allowed.permits(path) && !self.allowed.is_own(path);
+        let never = [&self.path, &self.trail, &self.project.start.roadmap];
+        let allows = |file: &ViewFile| {
+            !is_engine_file(&file.path) && !never.iter().any(|path| **path == file.path) && allowed(&file.path)
+        };
+        let (step, place) = (self.step.id.as_str(), self.place.tree.as_str());
+        let left = views::merge(cx, step, step, place, &allows).await;
+        let left = left.map_err(|failure| Stop::failed(format!("its files could not be merged: {}", failure.message)))?;
+        self.kept = left.kept.into_iter().map(|file| file.path).collect();
+        Ok(())
     }
 
     /// A report that a live session wrote among the files of the project is no part of its work. Only a new file of the
@@ -147,6 +165,7 @@ impl Work<'_> {
             cwd: self.place.tree.clone(),
             phase: phase.unwrap_or_default().to_owned(),
             attach: project.start.attach,
+            view: self.step.id.clone(),
             ..Assignment::default()
         }
     }

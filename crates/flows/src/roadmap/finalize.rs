@@ -18,6 +18,7 @@ use seriatim_core::roadmap::result::FilesModified;
 use seriatim_core::roadmap::result::mutation_scope;
 use seriatim_core::roadmap::store::StateFile;
 use seriatim_core::roadmap::verdict::Level;
+use seriatim_core::world::ViewFile;
 
 use super::project::Project;
 use crate::Cx;
@@ -31,6 +32,7 @@ use crate::request::Difference;
 use crate::request::FileChange;
 use crate::request::GitCall;
 use crate::request::Stand;
+use crate::views;
 
 /// What the closing pass is called where steps have their ids.
 const FINALIZE: &str = "finalize";
@@ -80,7 +82,7 @@ async fn refactor(cx: &Cx, project: &Project, scope: &[String]) -> ClosingRefact
         Ok(stand) => stand,
         Err(failure) => return ClosingRefactoring::new(RefactoringStatus::Omitted, failure.message),
     };
-    let kept = cx.snapshot(vec![]).await.ok();
+    let safe = cx.snapshot(vec![]).await.ok();
     let agent = project.start.agent.clone().unwrap_or_else(|| super::USUAL_AGENT.to_owned());
     let assign = |attempt: u32, feedback: &[String]| assignment(project, &agent, scope, attempt, feedback);
     let attempted = attempts(cx, Cap::default(), 0, vec![], assign).await;
@@ -91,12 +93,18 @@ async fn refactor(cx: &Cx, project: &Project, scope: &[String]) -> ClosingRefact
             return ClosingRefactoring::new(RefactoringStatus::NotDone, words);
         }
     };
+    let allows = |file: &ViewFile| scope.contains(&file.path);
+    let left = match views::merge(cx, FINALIZE, FINALIZE, "", &allows).await {
+        Ok(left) => left,
+        Err(failure) => return ClosingRefactoring::new(RefactoringStatus::NotDone, failure.message),
+    };
     let changed: Vec<FileChange> = changes(cx, &stand.tree).await;
+    let kept = left.kept.iter().map(|file| file.path.as_str());
     let outside: Vec<&str> =
-        changed.iter().map(|f| f.path.as_str()).filter(|path| !scope.iter().any(|s| s == path)).collect();
+        changed.iter().map(|f| f.path.as_str()).filter(|path| !scope.iter().any(|s| s == path)).chain(kept).collect();
     let red = red_gates(cx, project).await;
     if !red.is_empty() || !outside.is_empty() {
-        let restored = match &kept {
+        let restored = match &safe {
             Some(id) => cx.restore(id).await.is_ok(),
             None => false,
         };
@@ -172,6 +180,7 @@ fn assignment(
         },
         phase: PHASE.to_owned(),
         attach: project.start.attach,
+        view: FINALIZE.to_owned(),
         ..Assignment::default()
     }
 }

@@ -153,6 +153,8 @@ pub(super) struct Work<'p> {
     pub(super) began: Utc,
     /// What happened and is not on the audit trail yet.
     pub(super) unsaid: Vec<seriatim_core::roadmap::audit::Event>,
+    /// Files that the last attempt changed in its view and that the step may not change.
+    pub(super) kept: Vec<String>,
     /// What goes on record with the next saving.
     pub(super) record: Map<String, Value>,
     pub(super) history: Vec<Value>,

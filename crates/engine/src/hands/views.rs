@@ -1,0 +1,117 @@
+//! The port of views: where the processes of an attempt work, and what is taken of it.
+//!
+//! A view belongs to one piece of work of one run. Each attempt at that work adds a layer to it, so that the next one
+//! finds what the one before left; what the flow takes is merged into the place that the view covers.
+
+mod bare;
+mod effects;
+mod folder;
+mod worlds;
+
+use std::path::Path;
+use std::path::PathBuf;
+
+use seriatim_core::world::Effect;
+use seriatim_core::world::Isolation;
+use seriatim_core::world::Network;
+use seriatim_core::world::ViewFile;
+use seriatim_flows::request::Overlap;
+use seriatim_flows::request::ViewMerged;
+
+pub use bare::Bare;
+pub use worlds::Worlds;
+pub use worlds::WorldsAt;
+
+use crate::hands::files::FileError;
+use crate::hands::layers::LayerError;
+use crate::hands::process::Spawn;
+use crate::hands::world::NoWorld;
+
+/// A piece of work of a run, and where its attempts work.
+#[derive(Clone, Copy, Debug)]
+pub struct ViewOf<'a> {
+    pub run: &'a str,
+    pub view: &'a str,
+    /// The workspace itself, or a working tree or copy of it.
+    pub place: &'a Path,
+}
+
+/// What a process may use besides its view.
+#[derive(Clone, Debug, Default)]
+pub struct Guest {
+    /// Folders that it shares with this machine, read-write: its desk, and those that the configuration names.
+    pub share: Vec<PathBuf>,
+    pub network: Network,
+    /// What it writes is thrown away before the next process enters the view, caches aside: a check.
+    pub fresh: bool,
+}
+
+/// What a view changes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Seen {
+    pub isolation: Isolation,
+    pub files: Vec<ViewFile>,
+    pub effects: Vec<Effect>,
+}
+
+/// Returns those of some paths that are no work: what git ignores by the rules of the place itself. A path that ends in
+/// `/` is a folder.
+pub type Ignores<'a> = &'a dyn Fn(&[String]) -> Vec<String>;
+
+/// Where the common ancestor of two versions of a file is found; nothing where it is not known.
+pub type Ancestor<'a> = &'a dyn Fn(&str) -> Option<Vec<u8>>;
+
+/// What a merge has to know of the repository.
+#[derive(Clone, Copy)]
+pub struct Knowledge<'a> {
+    pub ancestor: Ancestor<'a>,
+    pub ignores: Ignores<'a>,
+}
+
+/// Views of workspaces.
+pub trait Views: Send + Sync {
+    /// Returns the isolation that a process gets; without a wish the best that works here.
+    fn isolation(&self, wanted: Option<Isolation>) -> Result<Isolation, ViewError>;
+
+    /// Puts a process that is about to start into the view, in which it finds what earlier ones left there.
+    fn enter(
+        &self,
+        of: ViewOf<'_>,
+        guest: &Guest,
+        spawn: &mut Spawn,
+        ignores: Ignores<'_>,
+    ) -> Result<(), ViewError>;
+
+    /// Returns what the view changes. A view that no process entered changes nothing.
+    fn change(&self, of: ViewOf<'_>, ignores: Ignores<'_>) -> Result<Seen, ViewError>;
+
+    /// Merges files of the view. Done again under the same key, it is done once.
+    fn merge(
+        &self,
+        of: ViewOf<'_>,
+        key: &str,
+        paths: &[String],
+        overlap: Overlap,
+        knowledge: &Knowledge<'_>,
+    ) -> Result<ViewMerged, ViewError>;
+
+    /// Throws a view away.
+    fn drop_view(&self, of: ViewOf<'_>) -> Result<(), ViewError>;
+}
+
+/// Why something with a view could not be done.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ViewError {
+    #[error("no isolation works here: {world}. Set `isolation = \"none\"` for this agent to let it work in the workspace itself")]
+    NoIsolation { world: NoWorld },
+    #[error("this machine offers no `isolation = \"world\"`: {0}")]
+    NoWorld(NoWorld),
+    #[error("`isolation = \"copy\"` cannot be had here: {reason}")]
+    NoCopy { reason: String },
+    #[error("the folder of layers {} cannot be used: {reason}", path.display())]
+    BadFolder { path: PathBuf, reason: String },
+    #[error(transparent)]
+    Layers(#[from] LayerError),
+    #[error(transparent)]
+    File(#[from] FileError),
+}

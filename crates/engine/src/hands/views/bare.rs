@@ -1,0 +1,53 @@
+//! No views: processes work in the workspace itself.
+
+use seriatim_core::world::Isolation;
+use seriatim_flows::request::Overlap;
+use seriatim_flows::request::ViewMerged;
+
+use super::Guest;
+use super::Ignores;
+use super::Knowledge;
+use super::Seen;
+use super::ViewError;
+use super::ViewOf;
+use super::Views;
+use crate::hands::process::Spawn;
+
+/// Lets every process work where it is started. For the simulation, and for what is none of a run's attempts.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Bare;
+
+impl Views for Bare {
+    fn isolation(&self, _wanted: Option<Isolation>) -> Result<Isolation, ViewError> {
+        Ok(Isolation::None)
+    }
+
+    fn enter(
+        &self,
+        _of: ViewOf<'_>,
+        _guest: &Guest,
+        _spawn: &mut Spawn,
+        _ignores: Ignores<'_>,
+    ) -> Result<(), ViewError> {
+        Ok(())
+    }
+
+    fn change(&self, _of: ViewOf<'_>, _ignores: Ignores<'_>) -> Result<Seen, ViewError> {
+        Ok(Seen { isolation: Isolation::None, files: vec![], effects: vec![] })
+    }
+
+    fn merge(
+        &self,
+        _of: ViewOf<'_>,
+        _key: &str,
+        _paths: &[String],
+        _overlap: Overlap,
+        _knowledge: &Knowledge<'_>,
+    ) -> Result<ViewMerged, ViewError> {
+        Ok(ViewMerged::default())
+    }
+
+    fn drop_view(&self, _of: ViewOf<'_>) -> Result<(), ViewError> {
+        Ok(())
+    }
+}

@@ -1,0 +1,198 @@
+//! The folder of one view: its layers, and which of them count.
+//!
+//! `view.json` is the truth: a layer that it does not name was never finished, and is removed. It is replaced as a
+//! whole, so that a process that dies leaves the stack of before or the one after.
+
+use std::fs;
+use std::io::ErrorKind;
+use std::path::Path;
+use std::path::PathBuf;
+
+use serde::Deserialize;
+use serde::Serialize;
+use seriatim_core::hash::Hash;
+use seriatim_core::world::Effect;
+use seriatim_journal::private;
+
+use super::ViewError;
+use super::ViewOf;
+use crate::hands::disk::Disk;
+use crate::hands::files::FileError;
+use crate::hands::files::Files;
+use crate::hands::files::Write;
+use crate::hands::layers::LayerStack;
+use crate::hands::layers::remove_layers;
+use crate::hands::paths::encode_name;
+
+const STATE: &str = "view.json";
+const STATE_BYTES_MAX: u64 = 16 << 20;
+/// Longer names of views are cut in the names of their folders; the hash tells them apart.
+const NAME_CHARS_MAX: usize = 40;
+
+/// What is on disk about a view.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct ViewState {
+    /// The name of the view, as the flow gave it.
+    pub(super) view: String,
+    /// The folder that it covers, as [`encode_name`] writes it.
+    pub(super) place: String,
+    /// The number of the layer that counts; none while the view changes nothing.
+    pub(super) layer: Option<u32>,
+    /// The number of the last layer that was ever begun.
+    pub(super) last: u32,
+    /// What earlier attempts changed beside their work.
+    #[serde(default)]
+    pub(super) effects: Vec<Effect>,
+    /// Keys of the merges that are done, with what came of them.
+    #[serde(default)]
+    pub(super) merges: Vec<(String, seriatim_flows::request::ViewMerged)>,
+}
+
+/// The folder of a view.
+#[derive(Debug)]
+pub(super) struct ViewFolder {
+    pub(super) path: PathBuf,
+    pub(super) state: ViewState,
+}
+
+impl ViewFolder {
+    /// Returns where the folder of a view is, below the folder of all layers.
+    pub(super) fn at(root: &Path, of: ViewOf<'_>) -> PathBuf {
+        let readable: String = of
+            .view
+            .chars()
+            .take(NAME_CHARS_MAX)
+            .map(|c| if c.is_ascii_alphanumeric() || c == '-' || c == '.' { c } else { '_' })
+            .collect();
+        let place = encode_name(of.place.as_os_str());
+        let hash = Hash::of_parts(&[of.view.as_bytes(), place.as_bytes()]);
+        root.join(of.run).join(format!("{}-{}", readable.trim_start_matches('.'), hash.short()))
+    }
+
+    /// Opens the folder of a view; nothing where no process ever entered it.
+    pub(super) fn open(root: &Path, of: ViewOf<'_>) -> Result<Option<ViewFolder>, ViewError> {
+        let path = ViewFolder::at(root, of);
+        let state = path.join(STATE);
+        match Disk.read(&state, STATE_BYTES_MAX) {
+            Ok(found) => {
+                let state = serde_json::from_slice(&found.bytes).map_err(|error| FileError::Io {
+                    path: state,
+                    reason: error.to_string(),
+                })?;
+                Ok(Some(ViewFolder { path, state }))
+            }
+            Err(FileError::NotFound { .. }) => Ok(None),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Opens the folder of a view, or makes it.
+    pub(super) fn make(root: &Path, of: ViewOf<'_>) -> Result<ViewFolder, ViewError> {
+        if let Some(known) = ViewFolder::open(root, of)? {
+            return Ok(known);
+        }
+        let path = ViewFolder::at(root, of);
+        make_private(&path)?;
+        let (view, place) = (of.view.to_owned(), encode_name(of.place.as_os_str()));
+        let made = ViewFolder { path, state: ViewState { view, place, ..ViewState::default() } };
+        made.save()?;
+        Ok(made)
+    }
+
+    pub(super) fn save(&self) -> Result<(), ViewError> {
+        let text = serde_json::to_vec(&self.state)
+            .map_err(|error| FileError::Io { path: self.path.clone(), reason: error.to_string() })?;
+        Disk.write(&self.path.join(STATE), &text, Write::DURABLE.mode(0o600))?;
+        Ok(())
+    }
+
+    fn layer(&self, number: u32) -> PathBuf {
+        self.path.join(number.to_string())
+    }
+
+    pub(super) fn upper(&self, number: u32) -> PathBuf {
+        self.layer(number).join("upper")
+    }
+
+    pub(super) fn work(&self, number: u32) -> PathBuf {
+        self.layer(number).join("work")
+    }
+
+    /// Where the changes of the view are.
+    pub(super) fn counted(&self) -> Option<PathBuf> {
+        self.state.layer.map(|number| self.upper(number))
+    }
+
+    /// Returns the layer in which the next process works: the one that is there, or a new one.
+    pub(super) fn layer_to_enter(&mut self) -> Result<u32, ViewError> {
+        if let Some(number) = self.state.layer {
+            // The kernel wants the folder that it needs for itself as it made it; a dead one may have left anything.
+            remove_layers(&self.work(number))?;
+            make_private(&self.work(number))?;
+            return Ok(number);
+        }
+        let number = self.prepare_layer()?;
+        self.replace_layer(Some(number))?;
+        Ok(number)
+    }
+
+    /// Puts a layer that is finished in the place of the one that counts; without one the view changes nothing from now
+    /// on.
+    pub(super) fn replace_layer(&mut self, by: Option<u32>) -> Result<(), ViewError> {
+        if by.is_some() {
+            self.mark_beginning()?;
+        }
+        let old = std::mem::replace(&mut self.state.layer, by);
+        self.save()?;
+        match old.filter(|number| Some(*number) != by) {
+            Some(number) => Ok(remove_layers(&self.layer(number))?),
+            None => Ok(()),
+        }
+    }
+
+    /// Makes the folders of a layer that does not count yet.
+    pub(super) fn prepare_layer(&mut self) -> Result<u32, ViewError> {
+        self.state.last += 1;
+        let number = self.state.last;
+        remove_layers(&self.layer(number))?;
+        for folder in [self.layer(number), self.upper(number), self.work(number)] {
+            make_private(&folder)?;
+        }
+        Ok(number)
+    }
+
+    fn began(&self) -> PathBuf {
+        self.path.join("began")
+    }
+
+    /// Remembers that the layers are compared with the place as it is from this moment on.
+    fn mark_beginning(&self) -> Result<(), ViewError> {
+        Disk.remove(&self.began())?;
+        Disk.write(&self.began(), b"", Write::REBUILDABLE.mode(0o600))?;
+        Ok(())
+    }
+
+    /// The layer over a folder.
+    pub(super) fn stack(&self, lower: &Path) -> LayerStack {
+        LayerStack::new(self.counted().into_iter().collect(), lower, self.began())
+    }
+}
+
+/// Makes a folder for this user alone.
+pub(super) fn make_private(path: &Path) -> Result<(), ViewError> {
+    private::make_folder(path)
+        .map_err(|error| ViewError::BadFolder { path: path.to_owned(), reason: error.to_string() })
+}
+
+/// Returns the names of what is in a folder; nothing where it is not there.
+pub(super) fn names_in(folder: &Path) -> Result<Vec<String>, ViewError> {
+    let listed = match fs::read_dir(folder) {
+        Ok(listed) => listed,
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(vec![]),
+        Err(error) => return Err(FileError::of(folder, &error).into()),
+    };
+    let mut names: Vec<String> =
+        listed.filter_map(|entry| Some(entry.ok()?.file_name().to_string_lossy().into_owned())).collect();
+    names.sort();
+    Ok(names)
+}

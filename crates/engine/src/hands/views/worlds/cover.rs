@@ -1,0 +1,194 @@
+//! What a view covers: the files of the work, the repository around them, and the home folder.
+
+use std::fs;
+use std::path::Path;
+use std::path::PathBuf;
+
+use seriatim_core::world::ViewFile;
+use seriatim_core::world::ViewKind;
+
+use super::WorldsAt;
+use crate::hands::home;
+use crate::hands::layers::LayerChange;
+use crate::hands::layers::Node;
+use crate::hands::layers::remove_layers;
+use crate::hands::paths::encode_name;
+use crate::hands::process::Spawn;
+use crate::hands::views::Guest;
+use crate::hands::views::ViewError;
+use crate::hands::views::folder::ViewFolder;
+use crate::hands::views::folder::make_private;
+use crate::hands::world::Cover;
+use crate::hands::world::WorldPlan;
+use crate::hands::world::mounts_below;
+
+/// The layer of the home folder, in the folder of a view.
+pub(super) const HOME: &str = "home";
+/// The layer of a git folder that lies outside of the covered files.
+const GIT: &str = "git";
+/// What a world has of its own in the place of what this machine has there.
+const PRIVATE: [&str; 4] = ["/tmp", "/var/tmp", "/dev/shm", "/run"];
+/// Ways to remotes, and log-ins to them, in the home folder.
+const CREDENTIALS: [&str; 7] = [
+    ".ssh",
+    ".git-credentials",
+    ".config/git/credentials",
+    ".config/gh",
+    ".config/glab-cli",
+    ".netrc",
+    ".gnupg",
+];
+
+/// The folders around a place.
+#[derive(Debug)]
+pub(super) struct Ground {
+    /// The folder that is covered: the top of the working tree in which the place lies.
+    pub(super) top: PathBuf,
+    /// The place, seen from there.
+    inside: PathBuf,
+    /// Git folders that do not lie below the top.
+    elsewhere: Vec<PathBuf>,
+}
+
+impl Ground {
+    pub(super) fn of(at: &WorldsAt, place: &Path) -> Ground {
+        // A copy or working tree in the store is a world of its own: nothing around it belongs to the work.
+        let around = match place.starts_with(&at.store) {
+            true => home::repository_at(place),
+            false => home::repository_around(place),
+        };
+        let top = around.as_ref().map_or_else(|| place.to_owned(), |found| found.top.clone());
+        let inside = place.strip_prefix(&top).unwrap_or(Path::new("")).to_owned();
+        let mut elsewhere: Vec<PathBuf> = around
+            .iter()
+            .flat_map(|found| [found.common.clone(), found.git.clone()])
+            .filter(|git| !git.starts_with(&top))
+            .collect();
+        elsewhere.sort();
+        elsewhere.dedup();
+        let all = elsewhere.clone();
+        elsewhere.retain(|git| !all.iter().any(|other| git != other && git.starts_with(other)));
+        Ground { top, inside, elsewhere }
+    }
+
+    /// A path of the covered folder as the work knows it; nothing for what lies beside the place.
+    pub(super) fn inside<'p>(&self, path: &'p str) -> Option<&'p str> {
+        let prefix = encode_name(self.inside.as_os_str());
+        if prefix.is_empty() {
+            return Some(path);
+        }
+        path.strip_prefix(prefix.as_str())?.strip_prefix('/')
+    }
+
+    /// A path of the work as the covered folder knows it.
+    pub(super) fn outside(&self, path: &str) -> String {
+        match encode_name(self.inside.as_os_str()) {
+            prefix if prefix.is_empty() => path.to_owned(),
+            prefix => format!("{prefix}/{path}"),
+        }
+    }
+
+    /// The git folders that the last layer can have changed, each with its upper layer.
+    pub(super) fn repositories(&self, folder: &ViewFolder) -> Vec<(PathBuf, PathBuf)> {
+        let nested = folder.counted().map(|upper| (self.top.join(".git"), upper.join(".git")));
+        let others = self.elsewhere.iter().enumerate();
+        let others = others.map(|(n, path)| (path.clone(), folder.path.join(format!("{GIT}{n}")).join("upper")));
+        nested.into_iter().chain(others).filter(|(path, upper)| path.is_dir() && upper.is_dir()).collect()
+    }
+
+    /// Plans the world of one attempt.
+    pub(super) fn plan(
+        &self,
+        at: &WorldsAt,
+        root: &Path,
+        folder: &ViewFolder,
+        number: u32,
+        guest: &Guest,
+        spawn: &Spawn,
+    ) -> Result<WorldPlan, ViewError> {
+        let own = folder.path.join("own");
+        make_private(&own)?;
+        let mut plan = WorldPlan::new(own);
+        plan.covers.push(Cover {
+            at: self.top.clone(),
+            lowers: vec![],
+            upper: folder.upper(number),
+            work: folder.work(number),
+        });
+        for (n, git) in self.elsewhere.iter().enumerate() {
+            let layer = folder.path.join(format!("{GIT}{n}"));
+            remove_layers(&layer)?;
+            plan.covers.push(fresh_cover(git, &layer)?);
+        }
+        plan.hide = vec![at.store.clone(), root.to_owned()];
+        if let Some(home) = home_of(at, spawn).filter(|home| *home != self.top && is_coverable(home)) {
+            plan.covers.push(fresh_cover(&home, &folder.path.join(HOME))?);
+            plan.hide.extend(CREDENTIALS.iter().map(|name| home.join(name)).filter(|path| path.exists()));
+        }
+        plan.share.clone_from(&guest.share);
+        plan.show = shown(spawn, &plan);
+        plan.network = guest.network;
+        Ok(plan)
+    }
+}
+
+/// A cover with a layer of its own.
+fn fresh_cover(at: &Path, layer: &Path) -> Result<Cover, ViewError> {
+    let (upper, work) = (layer.join("upper"), layer.join("work"));
+    for folder in [layer, &upper, &work] {
+        make_private(folder)?;
+    }
+    Ok(Cover { at: at.to_owned(), lowers: vec![], upper, work })
+}
+
+/// The home folder, where the process is told of it.
+fn home_of(at: &WorldsAt, spawn: &Spawn) -> Option<PathBuf> {
+    let told = spawn.env.iter().any(|(name, _)| name == "HOME");
+    at.home.as_ref().filter(|_| told).and_then(|home| fs::canonicalize(home).ok()).filter(|home| home.parent().is_some())
+}
+
+/// In a user namespace a folder with a mount point below it cannot be covered; it is read-only then.
+fn is_coverable(folder: &Path) -> bool {
+    mounts_below(folder).is_ok_and(|mounts| mounts.is_empty())
+}
+
+/// Programs and scripts that the command names, and folders of programs, that a world would hide.
+fn shown(spawn: &Spawn, plan: &WorldPlan) -> Vec<PathBuf> {
+    let path = spawn.env.iter().find(|(name, _)| name == "PATH").map_or("", |(_, value)| value.as_str());
+    let folders = std::env::split_paths(path);
+    let named = spawn.argv.iter().map(PathBuf::from);
+    let is_hidden = |path: &PathBuf| PRIVATE.iter().any(|private| path.starts_with(private));
+    let is_there_already = |path: &PathBuf| {
+        plan.covers.iter().any(|cover| path.starts_with(&cover.at))
+            || plan.share.iter().any(|shared| path.starts_with(shared))
+            || PRIVATE.iter().any(|private| path == Path::new(private))
+    };
+    let mut shown: Vec<PathBuf> = named
+        .chain(folders)
+        .filter(|path| path.is_absolute() && path.exists())
+        .filter(|path| is_hidden(path) && !is_there_already(path))
+        .collect();
+    shown.sort();
+    shown.dedup();
+    shown
+}
+
+/// A change of the covered folder as a file of the work; nothing for folders, which come and go with their files.
+pub(super) fn view_file(path: &str, change: &LayerChange) -> Option<ViewFile> {
+    let is_folder = |node: &Option<Node>| matches!(node, Some(Node::Folder { .. }));
+    let kind = match (&change.before, &change.after) {
+        (_, Some(Node::Special)) => ViewKind::Special,
+        (before, after) if is_folder(before) && is_folder(after) => return None,
+        (None, after) if is_folder(after) => return None,
+        (before, None) if is_folder(before) => return None,
+        (None, _) => ViewKind::Added,
+        (_, None) => ViewKind::Deleted,
+        (Some(Node::File { hash: was, .. }), Some(Node::File { hash: is, .. })) if was == is => ViewKind::Mode,
+        _ => ViewKind::Modified,
+    };
+    let target = match &change.after {
+        Some(Node::Link { target }) => Some(target.clone()),
+        _ => None,
+    };
+    Some(ViewFile { path: path.to_owned(), kind, target, ignored: false, meanwhile: change.meanwhile })
+}

@@ -1,0 +1,227 @@
+//! Merging files of a view: planned and durable before the first of them moves, and done once however often it is tried.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+
+use seriatim_core::hash::Hash;
+use seriatim_core::merge::merge_text;
+use seriatim_flows::request::Overlap;
+use seriatim_flows::request::ViewMerged;
+
+use super::cover::Ground;
+use super::cover::view_file;
+use super::ignored;
+use crate::hands::disk::Disk;
+use crate::hands::files::FileError;
+use crate::hands::files::Files;
+use crate::hands::files::Write;
+use crate::hands::layers::HomeStep;
+use crate::hands::layers::LayerChange;
+use crate::hands::layers::Node;
+use crate::hands::layers::remove_layers;
+use crate::hands::paths::decode_name;
+use crate::hands::views::Ignores;
+use crate::hands::views::Knowledge;
+use crate::hands::views::ViewError;
+use crate::hands::views::folder::ViewFolder;
+use crate::hands::views::folder::make_private;
+
+const STEPS: &str = "steps.json";
+const STEPS_BYTES_MAX: u64 = 256 << 20;
+/// Larger files are not combined by lines.
+const COMBINED_BYTES_MAX: u64 = 8 << 20;
+/// A view remembers this many merges; an older one can no longer be asked for again.
+const REMEMBERED_MAX: usize = 16;
+
+/// Merges some files of a view into the folder that it covers.
+pub(super) fn merge(
+    ground: &Ground,
+    folder: &mut ViewFolder,
+    key: &str,
+    paths: &[String],
+    overlap: Overlap,
+    knowledge: &Knowledge<'_>,
+) -> Result<ViewMerged, ViewError> {
+    let desk = folder.path.join(format!("merge-{}", Hash::of(key.as_bytes()).short()));
+    let steps = match read_steps(&desk.join(STEPS))? {
+        // A process that died had planned this already.
+        Some(steps) => steps,
+        None => {
+            let planned = plan(ground, folder, &desk, paths, overlap, knowledge)?;
+            match planned {
+                Ok(steps) => {
+                    write_steps(&desk, &steps)?;
+                    steps
+                }
+                Err(overlaps) => return Ok(ViewMerged { overlaps, ..ViewMerged::default() }),
+            }
+        }
+    };
+    let done = folder.stack(&ground.top).home(&steps, &desk.join("kept"))?;
+    if !done.conflicts.is_empty() {
+        remove_layers(&desk)?;
+        let overlaps = done.conflicts.iter().filter_map(|path| ground.inside(path)).map(str::to_owned).collect();
+        return Ok(ViewMerged { overlaps, ..ViewMerged::default() });
+    }
+    let replaced = (overlap == Overlap::TakeView).then(|| desk.join("kept").display().to_string());
+    let merged = ViewMerged { merged: paths.to_vec(), overlaps: vec![], replaced };
+    folder.state.merges.insert(0, (key.to_owned(), merged.clone()));
+    folder.state.merges.truncate(REMEMBERED_MAX);
+    keep_rest(ground, folder, paths, knowledge.ignores)?;
+    if overlap != Overlap::TakeView {
+        remove_layers(&desk)?;
+    }
+    Ok(merged)
+}
+
+/// Plans the merge, or names the files that overlap.
+fn plan(
+    ground: &Ground,
+    folder: &ViewFolder,
+    desk: &Path,
+    paths: &[String],
+    overlap: Overlap,
+    knowledge: &Knowledge<'_>,
+) -> Result<Result<Vec<HomeStep>, Vec<String>>, ViewError> {
+    let wanted: BTreeSet<String> = paths.iter().map(|path| ground.outside(path)).collect();
+    let changes = changes(ground, folder, knowledge.ignores)?;
+    let mut steps = vec![];
+    let mut overlaps = vec![];
+    for change in &changes {
+        let is_file = ground.inside(&change.path).is_some_and(|path| view_file(path, change).is_some());
+        if is_file && !wanted.contains(&change.path) || !is_file && !holds_wanted(change, &wanted) {
+            continue;
+        }
+        if !is_file || !change.meanwhile {
+            steps.push(HomeStep::from(change));
+            continue;
+        }
+        match overlap {
+            Overlap::TakeView => steps.push(HomeStep::from(change)),
+            Overlap::KeepWorkspace => {}
+            Overlap::Refuse => overlaps.push(change.path.clone()),
+            Overlap::Combine => match combine(ground, change, desk, knowledge)? {
+                Some(step) => steps.push(step),
+                None => overlaps.push(change.path.clone()),
+            },
+        }
+    }
+    if overlaps.is_empty() {
+        return Ok(Ok(steps));
+    }
+    Ok(Err(overlaps.iter().filter_map(|path| ground.inside(path)).map(str::to_owned).collect()))
+}
+
+/// Whether a folder that comes or goes does so because of a file that is merged.
+fn holds_wanted(change: &LayerChange, wanted: &BTreeSet<String>) -> bool {
+    let prefix = format!("{}/", change.path);
+    let below: Vec<&String> = wanted.range(prefix.clone()..).take_while(|path| path.starts_with(&prefix)).collect();
+    !below.is_empty()
+}
+
+/// Combines both versions of a file by lines; nothing where they change the same ones, or are no text.
+fn combine(
+    ground: &Ground,
+    change: &LayerChange,
+    desk: &Path,
+    knowledge: &Knowledge<'_>,
+) -> Result<Option<HomeStep>, ViewError> {
+    let (Some(Node::File { .. }), Some(Node::File { mode, .. }), Some(source)) =
+        (&change.before, &change.after, &change.source)
+    else {
+        return Ok(None);
+    };
+    let Some(path) = decode_name(&change.path) else { return Ok(None) };
+    let Some(base) = ground.inside(&change.path).and_then(knowledge.ancestor) else { return Ok(None) };
+    let read = |path: &Path| match Disk.read(path, COMBINED_BYTES_MAX) {
+        Ok(found) => Ok(Some(found.bytes)),
+        Err(FileError::TooLarge { .. } | FileError::NotFound { .. }) => Ok(None),
+        Err(error) => Err(error),
+    };
+    let (Some(ours), Some(theirs)) = (read(source)?, read(&ground.top.join(path))?) else { return Ok(None) };
+    let Some(both) = merge_text(&base, &ours, &theirs) else { return Ok(None) };
+    make_private(desk)?;
+    let at = desk.join(format!("both-{}", Hash::of(change.path.as_bytes()).short()));
+    let hash = Disk.write(&at, &both, Write::DURABLE.mode(0o600))?;
+    let after = Node::File { mode: *mode, size: both.len() as u64, hash };
+    Ok(Some(HomeStep::new(&change.path, change.before.clone(), Some(after), Some(&at))))
+}
+
+/// Keeps what was not merged as the layer of the view: the merged files are seen in the folder itself from now on.
+fn keep_rest(
+    ground: &Ground,
+    folder: &mut ViewFolder,
+    paths: &[String],
+    ignores: Ignores<'_>,
+) -> Result<(), ViewError> {
+    let merged: BTreeSet<String> = paths.iter().map(|path| ground.outside(path)).collect();
+    let changes = changes(ground, folder, ignores)?;
+    let rest: Vec<HomeStep> =
+        changes.iter().filter(|change| !merged.contains(&change.path)).map(HomeStep::from).collect();
+    renew(ground, folder, &rest, ignores)
+}
+
+/// Keeps caches alone: everything else that the last check wrote is thrown away.
+pub(super) fn keep_caches(
+    ground: &Ground,
+    folder: &mut ViewFolder,
+    ignores: Ignores<'_>,
+) -> Result<(), ViewError> {
+    renew(ground, folder, &[], ignores)
+}
+
+/// Puts a layer with these paths and all ignored folders in the place of the one that counts.
+fn renew(
+    ground: &Ground,
+    folder: &mut ViewFolder,
+    rest: &[HomeStep],
+    ignores: Ignores<'_>,
+) -> Result<(), ViewError> {
+    let Some(old) = folder.counted() else { return folder.save() };
+    let ignored = ignored::folders(ground, &old, ignores)?;
+    if rest.is_empty() && ignored.is_empty() {
+        return folder.replace_layer(None);
+    }
+    let number = folder.prepare_layer()?;
+    let new = folder.upper(number);
+    folder.stack(&ground.top).gate_layer(rest, &new)?;
+    for path in &ignored {
+        let (from, to) = (old.join(path), new.join(path));
+        let moved = to.parent().map_or(Ok(()), fs::create_dir_all).and_then(|()| fs::rename(&from, &to));
+        moved.map_err(|error| FileError::of(&from, &error))?;
+    }
+    folder.replace_layer(Some(number))
+}
+
+/// Reads what a view changes, without the repository and without ignored folders.
+pub(super) fn changes(
+    ground: &Ground,
+    folder: &ViewFolder,
+    ignores: Ignores<'_>,
+) -> Result<Vec<LayerChange>, ViewError> {
+    let Some(upper) = folder.counted() else { return Ok(vec![]) };
+    let ignored = ignored::folders(ground, &upper, ignores)?;
+    let apart = |path: &Path| path == Path::new(".git") || ignored.iter().any(|folder| folder == path);
+    Ok(folder.stack(&ground.top).change(&apart)?)
+}
+
+fn read_steps(path: &Path) -> Result<Option<Vec<HomeStep>>, ViewError> {
+    match Disk.read(path, STEPS_BYTES_MAX) {
+        Ok(found) => serde_json::from_slice(&found.bytes)
+            .map(Some)
+            .map_err(|error| FileError::Io { path: path.to_owned(), reason: error.to_string() }.into()),
+        Err(FileError::NotFound { .. }) => Ok(None),
+        Err(error) => Err(error.into()),
+    }
+}
+
+fn write_steps(desk: &Path, steps: &[HomeStep]) -> Result<(), ViewError> {
+    make_private(desk)?;
+    make_private(&desk.join("kept"))?;
+    let text = serde_json::to_vec(steps)
+        .map_err(|error| FileError::Io { path: desk.to_owned(), reason: error.to_string() })?;
+    Disk.write(&desk.join(STEPS), &text, Write::DURABLE.mode(0o600))?;
+    fs::File::open(desk).and_then(|folder| folder.sync_all()).map_err(|error| FileError::of(desk, &error))?;
+    Ok(())
+}

@@ -1,0 +1,150 @@
+//! Work in views: an agent changes what it likes in a view of its own, and what the flow allows is merged.
+
+use seriatim_core::choices::Choices;
+use seriatim_core::failure::Failure;
+use seriatim_core::question::Choice;
+use seriatim_core::question::Question;
+use seriatim_core::sentence::OverlapChoice;
+use seriatim_core::sentence::SharedFact;
+use seriatim_core::world::Effect;
+use seriatim_core::world::Isolation;
+use seriatim_core::world::ViewChange;
+use seriatim_core::world::ViewFile;
+use seriatim_core::world::ViewKind;
+
+use crate::Cx;
+use crate::request::Overlap;
+use crate::request::ViewMerged;
+use crate::request::WorldCall;
+
+/// What an attempt left in its view once the flow has taken what it allows.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Left {
+    pub isolation: Isolation,
+    /// Files that were merged.
+    pub merged: Vec<ViewFile>,
+    /// Files that the view changes and that were not merged: those that the flow does not allow.
+    pub kept: Vec<ViewFile>,
+    pub effects: Vec<Effect>,
+}
+
+impl Default for Left {
+    fn default() -> Left {
+        Left { isolation: Isolation::None, merged: vec![], kept: vec![], effects: vec![] }
+    }
+}
+
+/// Which files of a view a flow allows to be merged.
+pub type Allows<'a> = &'a (dyn Fn(&ViewFile) -> bool + Send + Sync);
+
+/// Merges what `allows` says of a view into the place in which its attempts worked.
+pub async fn merge(
+    cx: &Cx,
+    step: &str,
+    view: &str,
+    place: &str,
+    allows: Allows<'_>,
+) -> Result<Left, Failure> {
+    let (view, place) = (view.to_owned(), place.to_owned());
+    let change: ViewChange =
+        cx.world(WorldCall::Change { view: view.clone(), place: place.clone() }).await?;
+    let takes = |file: &ViewFile| !file.ignored && file.kind != ViewKind::Special && allows(file);
+    let (taken, kept): (Vec<ViewFile>, Vec<ViewFile>) = change.files.into_iter().partition(takes);
+    let kept: Vec<ViewFile> = kept.into_iter().filter(|file| !file.ignored).collect();
+    let paths: Vec<String> = taken.iter().map(|file| file.path.clone()).collect();
+    if !paths.is_empty() {
+        merge_paths(cx, step, &view, &place, &paths).await?;
+    }
+    let left = Left { isolation: change.isolation, merged: taken, kept, effects: change.effects };
+    record(cx, step, &left);
+    Ok(left)
+}
+
+/// Drops the view of a role that only looks: nothing that it changed is merged.
+pub async fn discard(cx: &Cx, step: &str, view: &str, place: &str) -> Result<Left, Failure> {
+    let (view, place) = (view.to_owned(), place.to_owned());
+    let change: ViewChange = cx.world(WorldCall::Change { view: view.clone(), place: place.clone() }).await?;
+    let kept: Vec<ViewFile> = change.files.into_iter().filter(|file| !file.ignored).collect();
+    let left = Left { isolation: change.isolation, merged: vec![], kept, effects: change.effects };
+    record(cx, step, &left);
+    cx.world::<()>(WorldCall::Drop { view, place }).await?;
+    Ok(left)
+}
+
+/// Merges files, and asks a person where another process changed the same ones meanwhile.
+async fn merge_paths(
+    cx: &Cx,
+    step: &str,
+    view: &str,
+    place: &str,
+    paths: &[String],
+) -> Result<(), Failure> {
+    let mut overlap = Overlap::Refuse;
+    loop {
+        let (view, place, paths) = (view.to_owned(), place.to_owned(), paths.to_vec());
+        let merged: ViewMerged = cx.world(WorldCall::Merge { view, place, paths, overlap }).await?;
+        if merged.overlaps.is_empty() {
+            return Ok(());
+        }
+        let question = overlap_question(step, &merged.overlaps, overlap == Overlap::Combine);
+        let (choice, answer) = cx.choose::<OverlapChoice>(question).await;
+        overlap = match choice {
+            OverlapChoice::Merge => Overlap::Combine,
+            OverlapChoice::KeepMine => Overlap::KeepWorkspace,
+            OverlapChoice::TakeTheirs => Overlap::TakeView,
+        };
+        let (step, files) = (step.to_owned(), merged.overlaps);
+        cx.record(&SharedFact::OverlapDecided { step, files, choice, by: answer.by });
+    }
+}
+
+fn overlap_question(step: &str, files: &[String], tried: bool) -> Question {
+    let named = files.join(", ");
+    let merge = Choice::new(
+        OverlapChoice::Merge.id(),
+        "Merge both",
+        "Changes on different lines are combined; the checks run on the result.",
+    );
+    let keep = Choice::new(
+        OverlapChoice::KeepMine.id(),
+        "Keep the workspace's version",
+        "The agent's changes of these files are dropped; its other files are merged.",
+    );
+    let replace = Choice::new(
+        OverlapChoice::TakeTheirs.id(),
+        "Take the agent's version",
+        "The version in the workspace is kept aside, and the log says where.",
+    );
+    let why = match tried {
+        true => "Both versions change the same lines, so that they cannot be combined.",
+        false => "While the agent worked, these files were also changed in the workspace. Nothing was merged yet.",
+    };
+    let options = if tried { vec![keep, replace, merge] } else { vec![merge, keep, replace] };
+    Question {
+        header: "Changed on both sides".to_owned(),
+        question: format!("Which version of these files shall count for {step}: {named}?"),
+        why: why.to_owned(),
+        tried: vec![],
+        details: String::new(),
+        options,
+        free_text: false,
+        about: vec![],
+    }
+}
+
+/// Records what left the view and what did not, where there is anything to say.
+fn record(cx: &Cx, step: &str, left: &Left) {
+    let Left { isolation, merged, kept, effects } = left;
+    let silent = merged.is_empty() && kept.is_empty() && effects.is_empty();
+    if silent || *isolation == Isolation::None {
+        return;
+    }
+    let paths = |files: &[ViewFile]| files.iter().map(|file| file.path.clone()).collect();
+    cx.record(&SharedFact::ViewMerged {
+        step: step.to_owned(),
+        isolation: *isolation,
+        merged: paths(merged),
+        kept: paths(kept),
+        effects: effects.clone(),
+    });
+}
