@@ -18,6 +18,11 @@ use serde::Deserialize;
 use serde::Serialize;
 use seriatim_core::failure::FailureCause;
 
+use crate::hands::named;
+use crate::hands::walls::Walls;
+use crate::hands::world::WorldFault;
+use crate::hands::world::WorldPlan;
+
 /// The variable by which every process of an attempt can be recognised, also after the engine died.
 pub const MARKER: &str = "SERIATIM_ATTEMPT_ID";
 
@@ -40,6 +45,7 @@ pub trait Processes: Send + Sync {
 pub struct Spawn {
     /// The program, looked up in the `PATH` of `env`, and its arguments.
     pub argv: Vec<String>,
+    #[serde(with = "named::path")]
     pub cwd: PathBuf,
     /// The whole environment: nothing is inherited.
     pub env: Vec<(String, String)>,
@@ -56,6 +62,12 @@ pub struct Spawn {
     pub overflow_bytes: u64,
     /// Unique for this attempt; the process and its descendants carry it in [`MARKER`].
     pub marker: String,
+    /// The view of the machine that it gets; without one it has the machine as it is.
+    #[serde(default)]
+    pub world: Option<WorldPlan>,
+    /// What it may reach, for machines on which there can be no world.
+    #[serde(default)]
+    pub walls: Option<Walls>,
 }
 
 impl Spawn {
@@ -76,6 +88,8 @@ impl Spawn {
             overflow: None,
             overflow_bytes: Spawn::OVERFLOW_BYTES,
             marker: marker.into(),
+            world: None,
+            walls: None,
         }
     }
 }
@@ -223,6 +237,16 @@ pub enum SpawnError {
     Os { program: String, reason: String },
     #[error("the supervisor of `{program}` could not be started: {reason}")]
     Supervisor { program: String, reason: String },
+    #[error("the world for it could not be made: {0}")]
+    World(WorldFault),
+    #[error("the walls around it could not be put up: {reason}")]
+    Walls { reason: String },
+}
+
+impl From<WorldFault> for SpawnError {
+    fn from(fault: WorldFault) -> SpawnError {
+        SpawnError::World(fault)
+    }
 }
 
 impl SpawnError {
@@ -235,7 +259,9 @@ impl SpawnError {
             | SpawnError::NoInput { .. }
             | SpawnError::Empty
             | SpawnError::Os { .. }
-            | SpawnError::Supervisor { .. } => None,
+            | SpawnError::Supervisor { .. }
+            | SpawnError::World(_)
+            | SpawnError::Walls { .. } => None,
         }
     }
 

@@ -306,6 +306,8 @@ fn give_order(lifeline: &mut UnixStream, spawn: &Spawn) -> io::Result<()> {
         stdin,
         deadline_ms: spawn.deadline_ms,
         grace_ms: spawn.grace_ms,
+        world: spawn.world.clone(),
+        walls: spawn.walls.clone(),
     };
     wire::send(lifeline, &order)?;
     lifeline.write_all(bytes)

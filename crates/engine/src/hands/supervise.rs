@@ -14,31 +14,23 @@
 use std::collections::BTreeMap;
 use std::collections::BTreeSet;
 use std::env;
-use std::fs;
 use std::fs::File;
 use std::io;
 use std::io::ErrorKind;
-use std::io::PipeReader;
-use std::io::PipeWriter;
 use std::io::Read;
-use std::io::Seek;
 use std::io::Write;
 use std::os::fd::AsFd;
+use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
-use std::os::unix::process::CommandExt;
-use std::path::PathBuf;
-use std::process::Command;
-use std::process::Stdio;
 use std::thread;
 use std::time::Instant;
 
-use rustix::fs::MemfdFlags;
-use rustix::fs::memfd_create;
 use rustix::io::Errno;
 use rustix::process::Pid;
 use rustix::process::Signal;
 use rustix::process::WaitOptions;
 use rustix::process::WaitStatus;
+use seriatim_kernel as kernel;
 
 use crate::hands::alive;
 use crate::hands::alive::Process;
@@ -46,11 +38,16 @@ use crate::hands::alive::Signalled;
 use crate::hands::process::How;
 use crate::hands::process::Leftover;
 use crate::hands::process::SpawnError;
+use crate::hands::start;
 use crate::hands::wait;
 use crate::hands::wire;
 use crate::hands::wire::Order;
 use crate::hands::wire::Report;
 use crate::hands::wire::Source;
+use crate::hands::world::Opening;
+use crate::hands::world::World;
+use crate::hands::world::WorldPlan;
+use crate::hands::world::init;
 
 /// The first argument that turns the engine's program into a supervisor.
 pub const ARGUMENT: &str = "__supervise";
@@ -69,9 +66,14 @@ const FREEZING_SCANS_MAX: usize = 32;
 /// Longer lists of leftovers help nobody.
 const LEFTOVERS_MAX: usize = 1_000;
 
-/// Does the work of a supervisor and returns the exit code. Call it before anything else of the program runs.
+/// Descriptors from this one on were inherited by accident, or are the supervisor's own.
+pub(super) const FIRST_INHERITED: i32 = 3;
+
+/// Does the work of a supervisor, or of the first process of a world, and returns the exit code. Call it before
+/// anything else of the program runs: the process must have one thread.
 pub fn main() -> i32 {
-    match supervise() {
+    let is_init = env::args_os().nth(3).is_some_and(|word| word == init::ARGUMENT);
+    match if is_init { init::main() } else { supervise() } {
         Ok(()) => 0,
         // The engine learns from the missing report that something went wrong; there is nobody else to tell.
         Err(_) => 70,
@@ -85,9 +87,13 @@ fn supervise() -> io::Result<()> {
     let _ = rustix::process::setsid();
     // Orphans of the agent become children of this process, so that they can be ended; without that nothing is started.
     rustix::process::set_child_subreaper(Some(rustix::process::getpid()))?;
-    let report = match start(&order, &mut engine)? {
-        Err(error) => Report::NotStarted(error),
-        Ok(agent) => Supervisor::new(agent)?.attend(&order, &mut engine),
+    let deadline = order.deadline_ms.and_then(wait::in_ms);
+    let report = match order.world.clone() {
+        Some(plan) => attend_in_world(order, &plan, deadline, &mut engine)?,
+        None => match start(&order, &mut engine)? {
+            Err(error) => Report::NotStarted(error),
+            Ok(agent) => Supervisor::new(agent)?.attend(order.grace_ms, deadline, &mut engine),
+        },
     };
     // Without an engine there is nobody to report to.
     let _ = wire::send(&mut engine, &report);
@@ -97,73 +103,41 @@ fn supervise() -> io::Result<()> {
 /// Starts the agent. The outer error means that the engine is gone.
 fn start(order: &Order, engine: &mut UnixStream) -> io::Result<Result<Pid, SpawnError>> {
     let stdin = match &order.stdin {
-        Source::Nothing => Stdio::null(),
-        Source::Following { bytes } => Stdio::from(receive_input(engine, *bytes)?),
-        Source::File(path) => match File::open(path) {
-            Ok(file) => Stdio::from(file),
-            Err(error) => {
-                return Ok(Err(SpawnError::NoInput { path: path.clone(), reason: error.to_string() }));
-            }
+        Source::Nothing => None,
+        Source::Following { bytes } => Some(start::receive_input(engine, *bytes)?),
+        Source::File(path) => match start::open_input(path) {
+            Ok(file) => Some(file),
+            Err(error) => return Ok(Err(error)),
         },
     };
-    let Some((program, arguments)) = order.argv.split_first() else { return Ok(Err(SpawnError::Empty)) };
-    let spawned = Command::new(program)
-        .args(arguments)
-        .current_dir(&order.cwd)
-        .env_clear()
-        .envs(order.env.iter().map(|(name, value)| (name, value)))
-        .stdin(stdin)
-        .process_group(0)
-        .spawn();
-    Ok(match spawned {
-        Ok(child) => Ok(Pid::from_child(&child)),
-        Err(error) => Err(explain(order, program, &error)),
+    if order.walls.is_some() {
+        kernel::close_on_exec_from(FIRST_INHERITED)?;
+    }
+    Ok(start::launch(order, stdin).map(|child| Pid::from_child(&child)))
+}
+
+/// Starts the agent in a world of its own, sees to it, and ends the world.
+fn attend_in_world(
+    order: Order,
+    plan: &WorldPlan,
+    deadline: Option<Instant>,
+    engine: &mut UnixStream,
+) -> io::Result<Report> {
+    let grace_ms = order.grace_ms;
+    let opened = match World::open(order, plan, engine)? {
+        Ok(world) => world.await_start(deadline, engine),
+        Err(error) => return Ok(Report::NotStarted(error)),
+    };
+    let ended = |how| Report::Ended { how, killed: Vec::new(), survived: Vec::new() };
+    Ok(match opened {
+        Opening::Begun(world) => {
+            let supervisor = Supervisor::of_world(world)?;
+            supervisor.attend(grace_ms, deadline, engine)
+        }
+        Opening::Refused(error) => Report::NotStarted(error),
+        Opening::Deadline => ended(How::Deadline),
+        Opening::Stopped => ended(How::Stopped),
     })
-}
-
-/// The input lies in memory as a file, complete before the agent starts. So an agent that never reads it, or
-/// only a part of it, blocks nobody.
-fn receive_input(engine: &mut UnixStream, bytes: u64) -> io::Result<File> {
-    let mut file = File::from(memfd_create("stdin", MemfdFlags::CLOEXEC)?);
-    let copied = io::copy(&mut engine.take(bytes), &mut file)?;
-    if copied < bytes {
-        return Err(ErrorKind::UnexpectedEof.into());
-    }
-    file.rewind()?;
-    Ok(file)
-}
-
-/// Says in the terms of the caller why a program did not start; the error of the system alone can mean several
-/// things.
-fn explain(order: &Order, program: &str, error: &io::Error) -> SpawnError {
-    let reason = error.to_string();
-    if let Err(error) = fs::read_dir(&order.cwd) {
-        return SpawnError::NoDirectory { path: order.cwd.clone(), reason: error.to_string() };
-    }
-    let exists = candidates(order, program).iter().any(|path| path.exists());
-    let program = program.to_owned();
-    match error.kind() {
-        ErrorKind::NotFound if exists => {
-            SpawnError::NotExecutable { program, reason: "its interpreter was not found".to_owned() }
-        }
-        ErrorKind::NotFound | ErrorKind::NotADirectory => SpawnError::NotFound { program },
-        // A directory of the `PATH` that may not be entered gives this error for a program that is nowhere.
-        ErrorKind::PermissionDenied if !exists && !program.contains('/') => SpawnError::NotFound { program },
-        ErrorKind::PermissionDenied => SpawnError::NotExecutable { program, reason },
-        _ if error.raw_os_error() == Some(Errno::NOEXEC.raw_os_error()) => {
-            SpawnError::NotExecutable { program, reason }
-        }
-        _ => SpawnError::Os { program, reason },
-    }
-}
-
-/// Where the program may be.
-fn candidates(order: &Order, program: &str) -> Vec<PathBuf> {
-    if program.contains('/') {
-        return vec![order.cwd.join(program)];
-    }
-    let path = order.env.iter().find(|(name, _)| name == "PATH").map_or("", |(_, value)| value);
-    env::split_paths(path).map(|directory| order.cwd.join(directory).join(program)).collect()
 }
 
 /// Why a supervisor stopped waiting for its agent.
@@ -174,44 +148,62 @@ enum End {
     EngineGone,
 }
 
+/// Whom a supervisor sees to.
+enum Charge {
+    /// A process of the machine, with all that it starts.
+    Agent(Pid),
+    World(World),
+}
+
 struct Supervisor {
-    agent: Pid,
+    charge: Charge,
     /// Gives the agent's end as one message, and ends itself when there is no descendant left.
-    reaped: PipeReader,
+    reaped: File,
     killed: BTreeMap<(u32, u64), Leftover>,
     survived: Vec<Leftover>,
 }
 
 impl Supervisor {
     fn new(agent: Pid) -> io::Result<Supervisor> {
-        let (reaped, tell) = io::pipe()?;
-        thread::spawn(move || reap(agent, tell));
-        Ok(Supervisor { agent, reaped, killed: BTreeMap::new(), survived: Vec::new() })
+        let (reaped, mut tell) = io::pipe()?;
+        thread::spawn(move || reap(agent, &mut tell));
+        Ok(Supervisor::with(Charge::Agent(agent), File::from(OwnedFd::from(reaped))))
     }
 
-    fn attend(mut self, order: &Order, engine: &mut UnixStream) -> Report {
-        let how = match self.wait_for_end(order, engine) {
+    /// In a world its first process reaps and tells. After it has entered a PID namespace for its children, this
+    /// process could not even start a thread.
+    fn of_world(world: World) -> io::Result<Supervisor> {
+        let reaped = world.reaped()?;
+        Ok(Supervisor::with(Charge::World(world), reaped))
+    }
+
+    fn with(charge: Charge, reaped: File) -> Supervisor {
+        Supervisor { charge, reaped, killed: BTreeMap::new(), survived: Vec::new() }
+    }
+
+    fn attend(mut self, grace_ms: u64, deadline: Option<Instant>, engine: &mut UnixStream) -> Report {
+        let how = match self.wait_for_end(deadline, engine) {
             End::Agent(how) => {
                 if !self.all_gone_by(wait::in_ms(SETTLE_MS)) {
-                    self.end_everyone(order.grace_ms.min(LINGER_MS_MAX));
+                    self.end_everyone(grace_ms.min(LINGER_MS_MAX));
                 }
                 how
             }
             End::Deadline => {
-                self.end_everyone(order.grace_ms);
+                self.end_everyone(grace_ms);
                 How::Deadline
             }
             End::Stop | End::EngineGone => {
-                self.end_everyone(order.grace_ms);
+                self.end_everyone(grace_ms);
                 How::Stopped
             }
         };
+        self.end_world();
         let killed = self.killed.into_values().take(LEFTOVERS_MAX).collect();
         Report::Ended { how, killed, survived: self.survived }
     }
 
-    fn wait_for_end(&mut self, order: &Order, engine: &mut UnixStream) -> End {
-        let deadline = order.deadline_ms.and_then(wait::in_ms);
+    fn wait_for_end(&mut self, deadline: Option<Instant>, engine: &mut UnixStream) -> End {
         loop {
             // If even the wait fails, the agent can no longer be controlled, and it is ended.
             let Ok([reaped, order]) =
@@ -219,8 +211,9 @@ impl Supervisor {
             else {
                 return End::EngineGone;
             };
-            if reaped && let Some(how) = self.read_end() {
-                return End::Agent(how);
+            if reaped {
+                // Who reaps can only be silent when it was killed, and then the agent was killed with it.
+                return End::Agent(self.read_end().unwrap_or(How::Signaled(Signal::KILL.as_raw())));
             }
             if order {
                 let mut byte = [0u8; 1];
@@ -271,6 +264,11 @@ impl Supervisor {
         if self.all_gone_by(wait::in_ms(grace_ms)) {
             return;
         }
+        if let Charge::World(_) = self.charge {
+            // The end of the world ends them all at once. They are only looked at, to be named.
+            self.signal_each_once(1, |_| Signalled::Sent);
+            return;
+        }
         let limit = wait::in_ms(FORCE_MS);
         loop {
             // Frozen first, so that none can fork between the scan and the kill.
@@ -310,12 +308,28 @@ impl Supervisor {
     }
 
     fn scan(&self) -> Vec<Process> {
-        alive::descendants(std::process::id())
+        let mut found = alive::descendants(std::process::id());
+        if let Charge::World(world) = &self.charge {
+            found.retain(|process| !world.is_init(process));
+        }
+        found
+    }
+
+    /// Ends the world of the agent, if it has one. Whoever is left in it hangs in the kernel.
+    fn end_world(&mut self) {
+        let Charge::World(world) = &mut self.charge else { return };
+        if !world.end(wait::in_ms(FORCE_MS)) {
+            let left = self.scan();
+            self.give_up_on(left);
+        }
     }
 
     /// Remembers a descendant by its command line, which is gone once it has ended.
     fn note(&mut self, process: &Process) {
-        let is_agent = i32::try_from(process.pid).is_ok_and(|pid| pid == self.agent.as_raw_pid());
+        let is_agent = match &self.charge {
+            Charge::Agent(agent) => i32::try_from(process.pid).is_ok_and(|pid| pid == agent.as_raw_pid()),
+            Charge::World(world) => world.is_agent(process),
+        };
         if !is_agent {
             self.killed.entry((process.pid, process.started)).or_insert_with(|| process.leftover());
         }
@@ -329,9 +343,9 @@ impl Supervisor {
     }
 }
 
-/// Reaps every child, also the orphans that were adopted on the way. Dropping `tell` at the end is the message
-/// that nobody is left.
-fn reap(agent: Pid, mut tell: PipeWriter) {
+/// Reaps every child, also the orphans that were adopted on the way. Closing `tell` after it is the message that
+/// nobody is left.
+pub(super) fn reap(agent: Pid, tell: &mut impl Write) {
     loop {
         match rustix::process::wait(WaitOptions::empty()) {
             Ok(Some((pid, status))) if pid == agent => {
@@ -358,32 +372,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_forbidden_directory_in_the_path_does_not_hide_that_a_program_is_missing() {
-        let directory = tempfile::tempdir().unwrap();
-        fs::write(directory.path().join("there"), "not executable").unwrap();
-        let order = Order {
-            argv: Vec::new(),
-            cwd: directory.path().to_owned(),
-            env: vec![("PATH".to_owned(), directory.path().display().to_string())],
-            stdin: Source::Nothing,
-            deadline_ms: None,
-            grace_ms: 0,
-        };
-        let code = |program: &str| explain(&order, program, &ErrorKind::PermissionDenied.into()).exit_code();
-        assert_eq!(code("missing"), Some(127));
-        assert_eq!(code("there"), Some(126));
-        assert_eq!(code("./missing"), Some(126));
-    }
-
-    #[test]
     fn an_end_is_told_over_the_pipe_as_it_was() {
         let (reader, mut writer) = io::pipe().unwrap();
-        let mut supervisor = Supervisor {
-            agent: rustix::process::getpid(),
-            reaped: reader,
-            killed: BTreeMap::new(),
-            survived: Vec::new(),
-        };
+        let agent = Charge::Agent(rustix::process::getpid());
+        let mut supervisor = Supervisor::with(agent, File::from(OwnedFd::from(reader)));
         writer.write_all(&[b'e', 7, 0, 0, 0]).unwrap();
         writer.write_all(&[b's', 9, 0, 0, 0]).unwrap();
         drop(writer);

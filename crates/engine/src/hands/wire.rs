@@ -10,9 +10,12 @@ use serde::Deserialize;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use crate::hands::named;
 use crate::hands::process::How;
 use crate::hands::process::Leftover;
 use crate::hands::process::SpawnError;
+use crate::hands::walls::Walls;
+use crate::hands::world::WorldPlan;
 
 /// A message that is longer than this is not one of ours.
 const MESSAGE_BYTES_MAX: usize = 64 << 20;
@@ -24,18 +27,21 @@ pub(super) const STOP: u8 = b's';
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Order {
     pub argv: Vec<String>,
+    #[serde(with = "named::path")]
     pub cwd: PathBuf,
     pub env: Vec<(String, String)>,
     pub stdin: Source,
     pub deadline_ms: Option<u64>,
     pub grace_ms: u64,
+    pub world: Option<WorldPlan>,
+    pub walls: Option<Walls>,
 }
 
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Source {
     Nothing,
     Following { bytes: u64 },
-    File(PathBuf),
+    File(#[serde(with = "named::path")] PathBuf),
 }
 
 /// What a supervisor has to say when it is done.
@@ -44,6 +50,9 @@ pub(super) enum Report {
     NotStarted(SpawnError),
     Ended { how: How, killed: Vec<Leftover>, survived: Vec<Leftover> },
 }
+
+/// What the first process of a world says when the agent has started, or could not: its id in the world.
+pub(super) type Begun = Result<u32, SpawnError>;
 
 pub(super) fn send(to: &mut impl Write, message: &impl Serialize) -> io::Result<()> {
     let text = serde_json::to_vec(message)?;
