@@ -143,6 +143,7 @@ impl Session {
             files,
             processes,
             repositories: Arc::new(repositories),
+            views: Arc::new(workspace.worlds()),
             workspace: root.with_store(workspace.home.store()),
             config: config.clone(),
             redactor: workspace.redactor()?,

@@ -14,6 +14,8 @@ use seriatim_core::redact::names_a_secret;
 use seriatim_engine::drive::ConfigChoice;
 use seriatim_engine::home::Home;
 use seriatim_engine::home::PLAIN;
+use seriatim_engine::hands::views::Worlds;
+use seriatim_engine::hands::views::WorldsAt;
 use seriatim_engine::home::Settled;
 use seriatim_journal::Filter;
 use seriatim_journal::OpenFilter;
@@ -59,6 +61,18 @@ impl Workspace {
         let marks = [CONFIG, PLAIN, ".git"];
         let found = start.ancestors().find(|dir| marks.iter().any(|m| is_trusted(&start, &dir.join(m))));
         Ok(found.unwrap_or(&start).to_owned())
+    }
+
+    /// Returns the views in which agents work here.
+    pub(crate) fn worlds(&self) -> Worlds {
+        let variable = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+        Worlds::new(WorldsAt {
+            workspace: self.root.clone(),
+            store: self.home.store().to_owned(),
+            dir: self.config.worlds.dir.as_ref().map(PathBuf::from),
+            temporary: variable("TMPDIR"),
+            home: variable("HOME"),
+        })
     }
 
     /// Opens it for a run that may keep its recorded configuration: then a file that cannot be used is only told.

@@ -159,6 +159,33 @@ impl ViewChange {
     }
 }
 
+/// What is done about files that another process changed in the workspace since the view was opened.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Overlap {
+    /// Nothing is merged, and they are named.
+    #[default]
+    Refuse,
+    /// Both sides are merged by lines; files in which both changed the same lines are named, and nothing is merged.
+    Combine,
+    /// The version of the workspace stays.
+    KeepWorkspace,
+    /// The version of the view takes its place; that of the workspace is kept aside.
+    TakeView,
+}
+
+/// What came of merging a view.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ViewMerged {
+    pub merged: Vec<String>,
+    /// Files that overlap. Then nothing was merged.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub overlaps: Vec<String>,
+    /// Where the versions are that were replaced.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub replaced: Option<String>,
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -42,10 +42,13 @@ use crate::hands::process::Spawn;
 use crate::hands::process::Watch;
 use crate::hands::process::environment;
 use crate::hands::repository::Repositories;
+use crate::hands::views::Views;
 use crate::ids;
 use crate::job::Job;
 use crate::repository;
 use crate::scene;
+use crate::views;
+use crate::views::Apart;
 
 /// Documents and state files larger than this are not read.
 const READ_BYTES_MAX: u64 = 16 << 20;
@@ -57,6 +60,7 @@ pub struct Hands {
     pub files: Arc<dyn Files>,
     pub processes: Arc<dyn Processes>,
     pub repositories: Arc<dyn Repositories>,
+    pub views: Arc<dyn Views>,
     pub workspace: Workspace,
     pub config: Arc<Config>,
     pub redactor: Redactor,
@@ -99,6 +103,7 @@ pub fn perform(hands: &Hands, job: &Job, watch: &dyn Watch) -> Result<Vec<u8>, S
         Request::Restore { id, labelled } => outcome(copies::restore(hands, job, id, *labelled)),
         Request::Compare { id } => outcome(copies::compare(hands, id)),
         Request::Scene(call) => outcome(scene::perform(hands, job, call)),
+        Request::World(call) => outcome(views::perform(hands, job, call)),
         other => {
             let what = format!("`{}` is not performed by the hands", other.name());
             outcome::<()>(Err(Failure::new(Class::Contract, what)))
@@ -263,6 +268,16 @@ fn exec(hands: &Hands, job: &Job, command: &Command, watch: &dyn Watch) -> Resul
     };
     spawn.deadline_ms = command.timeout_ms;
     spawn.overflow = Some(hands.outputs.join(format!("{}.log", job.file_name())));
+    if let Some(check) = &command.check {
+        let apart = Apart {
+            isolation: check.isolation,
+            network: check.network,
+            worlds: &job.config.config.worlds,
+            share: vec![],
+        };
+        let place = if command.cwd.is_empty() { hands.workspace.root().to_owned() } else { spawn.cwd.clone() };
+        views::enter_check(hands, job, &place, apart, &mut spawn)?;
+    }
     let ended = hands
         .processes
         .run(&spawn, watch)

@@ -18,6 +18,8 @@ use seriatim_core::hash::Hash;
 use seriatim_core::question::Question;
 use seriatim_core::report::Brief;
 use seriatim_core::time::Utc;
+use seriatim_core::world::Isolation;
+use seriatim_core::world::Network;
 
 pub use book::*;
 pub use git::*;
@@ -190,6 +192,19 @@ pub struct Command {
     pub env: Vec<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeout_ms: Option<u64>,
+    /// It is a check: what it writes is thrown away. Absent for a command that is run for its effect.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub check: Option<Check>,
+}
+
+/// How a check is kept apart.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Check {
+    /// Absent means the best that works on this machine.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub isolation: Option<Isolation>,
+    #[serde(default, skip_serializing_if = "Network::is_host")]
+    pub network: Network,
 }
 
 /// What a command did: evidence.

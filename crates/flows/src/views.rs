@@ -8,13 +8,13 @@ use seriatim_core::sentence::OverlapChoice;
 use seriatim_core::sentence::SharedFact;
 use seriatim_core::world::Effect;
 use seriatim_core::world::Isolation;
+use seriatim_core::world::Overlap;
 use seriatim_core::world::ViewChange;
 use seriatim_core::world::ViewFile;
 use seriatim_core::world::ViewKind;
+use seriatim_core::world::ViewMerged;
 
 use crate::Cx;
-use crate::request::Overlap;
-use crate::request::ViewMerged;
 use crate::request::WorldCall;
 
 /// What an attempt left in its view once the flow has taken what it allows.

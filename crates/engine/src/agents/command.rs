@@ -39,6 +39,8 @@ use crate::perform::Stuck;
 use crate::perform::file_failure;
 use crate::perform::lift;
 use crate::perform::remove_all;
+use crate::views;
+use crate::views::Apart;
 
 struct Desk {
     folder: PathBuf,
@@ -76,6 +78,8 @@ pub(super) fn attempt(
         if assignment.rehearsal {
             spawn.cwd.clone_from(&copy);
             spawn.env.push(("SERIATIM_TEST_MODE".to_owned(), "1".to_owned()));
+        } else {
+            enter(hands, job, assignment, agent, &desk, &mut spawn)?;
         }
         let ended = hands.processes.run(&spawn, watch).map_err(|e| not_started(&e))?;
         let printed = printed(hands, &ended);
@@ -93,6 +97,25 @@ pub(super) fn attempt(
     // The desk may hold what must not be kept (a token in a report): it is cleared whatever happened.
     let _ = remove_all(hands.files.as_ref(), &desk.folder);
     result
+}
+
+/// Puts the agent into the view of its work.
+fn enter(
+    hands: &Hands,
+    job: &Job,
+    assignment: &Assignment,
+    agent: &Agent,
+    desk: &Desk,
+    spawn: &mut Spawn,
+) -> Result<(), Failure> {
+    let apart = Apart {
+        isolation: agent.isolation,
+        network: agent.network,
+        worlds: &job.config.config.worlds,
+        share: vec![desk.folder.clone()],
+    };
+    let place = spawn.cwd.clone();
+    views::enter(hands, job, &assignment.view, &place, apart, spawn).map(|_| ())
 }
 
 /// Puts the agent where it works, which is another working tree for branches that run side by side. A program or a

@@ -31,7 +31,8 @@ pub fn pin(
     workspace: &Workspace,
     door: &Door,
 ) -> Result<PinnedConfig, Unrecordable> {
-    let mut raw = PinnedConfig::new((flow.pins)(config));
+    // Where agents work matters to every dialect.
+    let mut raw = PinnedConfig::new(Config { worlds: config.worlds.clone(), ..(flow.pins)(config) });
     raw.scripts = scripts(&raw.config.agents, files, workspace, door);
     let cleaned = door.clean(serde_json::to_vec(&raw)?);
     let mut pinned: PinnedConfig = serde_json::from_slice(cleaned.as_bytes())?;

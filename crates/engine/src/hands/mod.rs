@@ -22,6 +22,7 @@ pub mod runner;
 pub mod snapshot;
 mod start;
 pub mod supervise;
+pub mod views;
 mod wait;
 pub mod walls;
 mod wire;

@@ -15,8 +15,8 @@ use seriatim_core::world::Effect;
 use seriatim_core::world::Isolation;
 use seriatim_core::world::Network;
 use seriatim_core::world::ViewFile;
-use seriatim_flows::request::Overlap;
-use seriatim_flows::request::ViewMerged;
+use seriatim_core::world::Overlap;
+use seriatim_core::world::ViewMerged;
 
 pub use bare::Bare;
 pub use worlds::Worlds;

@@ -27,6 +27,7 @@ use std::path::PathBuf;
 use rustix::io::Errno;
 use serde::Deserialize;
 use serde::Serialize;
+pub use seriatim_core::world::Network;
 
 use crate::hands::named;
 pub(super) use crate::hands::world::enter::Opening;
@@ -85,15 +86,6 @@ pub struct Cover {
     /// A folder on the same mount as `upper` that the kernel needs for itself.
     #[serde(with = "named::path")]
     pub work: PathBuf,
-}
-
-/// What of the network a process can reach.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Network {
-    #[default]
-    Host,
-    None,
 }
 
 /// The steps by which a world is made, in their order.

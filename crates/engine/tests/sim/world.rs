@@ -18,6 +18,7 @@ use seriatim_engine::drive::Outcome;
 use seriatim_engine::drive::Start;
 use seriatim_engine::hands::clock::Clock;
 use seriatim_engine::hands::paths::Workspace;
+use seriatim_engine::hands::views::Bare;
 use seriatim_engine::perform::Hands;
 use seriatim_engine::sim::Crash;
 use seriatim_engine::sim::Fate;
@@ -132,6 +133,7 @@ impl World {
             files: self.files.clone(),
             processes: self.processes.clone(),
             repositories: self.repositories.clone(),
+            views: Arc::new(Bare),
             workspace: Workspace::simulated(ROOT),
             config: self.config.clone(),
             redactor: self.redactor.clone(),

@@ -1,8 +1,8 @@
 //! No views: processes work in the workspace itself.
 
 use seriatim_core::world::Isolation;
-use seriatim_flows::request::Overlap;
-use seriatim_flows::request::ViewMerged;
+use seriatim_core::world::Overlap;
+use seriatim_core::world::ViewMerged;
 
 use super::Guest;
 use super::Ignores;

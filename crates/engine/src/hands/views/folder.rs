@@ -45,7 +45,7 @@ pub(super) struct ViewState {
     pub(super) effects: Vec<Effect>,
     /// Keys of the merges that are done, with what came of them.
     #[serde(default)]
-    pub(super) merges: Vec<(String, seriatim_flows::request::ViewMerged)>,
+    pub(super) merges: Vec<(String, seriatim_core::world::ViewMerged)>,
 }
 
 /// The folder of a view.

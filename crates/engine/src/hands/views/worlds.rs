@@ -12,8 +12,8 @@ use std::sync::OnceLock;
 use std::sync::PoisonError;
 
 use seriatim_core::world::Isolation;
-use seriatim_flows::request::Overlap;
-use seriatim_flows::request::ViewMerged;
+use seriatim_core::world::Overlap;
+use seriatim_core::world::ViewMerged;
 
 use super::Guest;
 use super::Ignores;
@@ -36,6 +36,7 @@ use crate::hands::paths::decode_name;
 use crate::hands::paths::encode_name;
 use crate::hands::process::Spawn;
 use crate::hands::world::NoWorld;
+use crate::hands::world::WorldStep;
 use crate::hands::world::probe;
 use cover::Ground;
 
@@ -75,8 +76,12 @@ impl Worlds {
     pub fn works(&self) -> Result<(), NoWorld> {
         self.probed
             .get_or_init(|| {
-                let root = self.root().map_err(|error| NoWorld::because(error.to_string()))?;
-                probe(&root)
+                let unusable = |error: ViewError| NoWorld {
+                    step: WorldStep::Layers,
+                    reason: error.to_string(),
+                    help: "name a folder on a local disk as `dir` in [worlds] of seriatim.toml".to_owned(),
+                };
+                probe(&self.root().map_err(unusable)?)
             })
             .clone()
     }

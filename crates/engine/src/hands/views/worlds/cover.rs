@@ -149,7 +149,7 @@ fn home_of(at: &WorldsAt, spawn: &Spawn) -> Option<PathBuf> {
 
 /// In a user namespace a folder with a mount point below it cannot be covered; it is read-only then.
 fn is_coverable(folder: &Path) -> bool {
-    mounts_below(folder).is_ok_and(|mounts| mounts.is_empty())
+    mounts_below(folder).is_empty()
 }
 
 /// Programs and scripts that the command names, and folders of programs, that a world would hide.

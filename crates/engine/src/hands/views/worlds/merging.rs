@@ -6,8 +6,8 @@ use std::path::Path;
 
 use seriatim_core::hash::Hash;
 use seriatim_core::merge::merge_text;
-use seriatim_flows::request::Overlap;
-use seriatim_flows::request::ViewMerged;
+use seriatim_core::world::Overlap;
+use seriatim_core::world::ViewMerged;
 
 use super::cover::Ground;
 use super::cover::view_file;
