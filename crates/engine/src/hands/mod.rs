@@ -12,6 +12,7 @@ pub mod environment;
 pub mod files;
 pub mod git;
 pub mod home;
+pub mod layers;
 mod output;
 pub mod paths;
 pub mod pattern;
