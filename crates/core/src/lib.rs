@@ -23,6 +23,7 @@ pub mod hash;
 pub mod kind;
 pub mod leaks;
 pub mod machine;
+pub mod merge;
 pub mod plain;
 pub mod process;
 pub mod projection;

@@ -39,6 +39,7 @@ use crate::hands::files::Files;
 use crate::hands::files::Kind;
 use crate::hands::files::Links;
 use crate::hands::files::Lock;
+use crate::hands::files::MERGE_PREFIX;
 use crate::hands::files::Stamp;
 use crate::hands::files::TEMPORARY_PREFIX;
 use crate::hands::files::Write;
@@ -227,7 +228,7 @@ impl Files for Disk {
         for (name, entry) in self.list(directory)? {
             let is_ours =
                 name.starts_with(TEMPORARY_PREFIX) && matches!(entry.kind, Kind::File | Kind::Symlink(_));
-            if is_ours && !writer_lives(&name) {
+            if is_ours && !name.starts_with(MERGE_PREFIX) && !writer_lives(&name) {
                 let path = directory.join(&name);
                 self.remove(&path)?;
                 cleared.push(path);

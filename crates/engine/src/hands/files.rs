@@ -14,6 +14,10 @@ use seriatim_core::hash::Hash;
 /// The beginning of the name of every file that exists only while another one is being written.
 pub const TEMPORARY_PREFIX: &str = ".seriatim-tmp-";
 
+/// The beginning of the name of a file that a merge of layers put beside the file that it replaces. After a crash it can
+/// be all that is left of somebody's file, so only the merge itself removes it.
+pub const MERGE_PREFIX: &str = ".seriatim-tmp-merge-";
+
 /// Reads and writes files. Paths are taken as they are; whether they may be touched is decided by
 /// [`crate::hands::paths::Workspace`]. No call follows a symbolic link in the last component except `read`,
 /// `hash`, `copy` (its source) and `append`.

@@ -13,6 +13,7 @@ pub mod files;
 pub mod git;
 pub mod home;
 mod named;
+pub mod layers;
 mod output;
 pub mod paths;
 pub mod pattern;
