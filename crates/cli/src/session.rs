@@ -12,6 +12,7 @@ use seriatim_core::time::Utc;
 use seriatim_engine::agents::pin;
 use seriatim_engine::drive::ConfigChoice;
 use seriatim_engine::drive::Driver;
+use seriatim_engine::drive::Left;
 use seriatim_engine::drive::Outcome;
 use seriatim_engine::drive::Start;
 use seriatim_engine::drive::Undecided;
@@ -34,6 +35,7 @@ use seriatim_engine::perform::Hands;
 use seriatim_engine::repository;
 use seriatim_engine::schedule::Event;
 use seriatim_engine::schedule::Threads;
+use seriatim_engine::views;
 use seriatim_flows::registry::Registry;
 use seriatim_journal::Error as JournalError;
 use seriatim_journal::Held;
@@ -234,7 +236,24 @@ impl Session {
                 CommandError::usage(wrong).hint("the run waits; answer it, or mend the answers and resume")
             );
         }
-        outcome.ok_or_else(|| CommandError::not_good("the run ended without a word"))
+        let outcome = outcome.ok_or_else(|| CommandError::not_good("the run ended without a word"))?;
+        if let Left::Ended(ended) = &outcome.left {
+            self.end_views(&face.ui, &outcome.name, ended.good);
+        }
+        Ok(outcome)
+    }
+
+    /// Throws away what agents left in their views. Unmerged work of a run that did not end well is kept, and said.
+    fn end_views(&self, ui: &Ui, run: &str, good: bool) {
+        match views::end_run(&self.hands, run, good) {
+            Ok(kept) if kept.is_empty() => {}
+            Ok(kept) => {
+                let files: usize = kept.iter().map(|view| view.change.files.iter().filter(|f| !f.ignored).count()).sum();
+                let files = if files == 1 { "1 file".to_owned() } else { format!("{files} files") };
+                ui.note(format!("{files} of unmerged work are kept; look at them with `seriatim world {run}`"));
+            }
+            Err(error) => ui.warn(format!("the layers of run {run} could not be removed: {error}")),
+        }
     }
 
     /// Leaves the store tidy: the last one out moves its log into the database.

@@ -22,7 +22,7 @@ pub mod rollback;
 mod scene;
 pub mod schedule;
 pub mod sim;
-mod views;
+pub mod views;
 
 /// The first argument by which a program that uses this engine becomes the supervisor of an agent.
 pub const SUPERVISE: &str = hands::supervise::ARGUMENT;

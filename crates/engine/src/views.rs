@@ -18,6 +18,7 @@ use crate::hands::views::Guest;
 use crate::hands::views::Knowledge;
 use crate::hands::views::ViewError;
 use crate::hands::views::ViewOf;
+use crate::hands::views::ViewPlace;
 use crate::job::Job;
 use crate::perform::Hands;
 use crate::perform::file_failure;
@@ -61,6 +62,40 @@ pub(crate) fn perform(hands: &Hands, job: &Job, call: &WorldCall) -> Result<Valu
             value(())
         }
     }
+}
+
+/// A view of a run, and what it changes.
+#[derive(Clone, Debug)]
+pub struct RunView {
+    pub at: ViewPlace,
+    pub change: ViewChange,
+}
+
+/// Lists the views of a run with what they change; the views of checks are none of them.
+pub fn of_run(hands: &Hands, run: &str) -> Result<Vec<RunView>, ViewError> {
+    let mut views = vec![];
+    for at in hands.views.list(run)?.into_iter().filter(|at| !at.view.starts_with(CHECKS)) {
+        let of = ViewOf { run, view: &at.view, place: &at.place };
+        let seen = hands.views.change(of, &|paths| ignored(hands, &at.place, paths))?;
+        let change = ViewChange { isolation: seen.isolation, files: seen.files, effects: seen.effects };
+        views.push(RunView { at, change });
+    }
+    Ok(views)
+}
+
+/// Throws the views of a run away that is over. After a bad end those that hold unmerged work are kept, and returned.
+pub fn end_run(hands: &Hands, run: &str, good: bool) -> Result<Vec<RunView>, ViewError> {
+    let holds_work = |view: &RunView| view.change.files.iter().any(|file| !file.ignored);
+    let views = if good { vec![] } else { of_run(hands, run)? };
+    if !views.iter().any(holds_work) {
+        hands.views.drop_run(run)?;
+        return Ok(vec![]);
+    }
+    let (kept, empty): (Vec<RunView>, Vec<RunView>) = views.into_iter().partition(holds_work);
+    for RunView { at, .. } in &empty {
+        hands.views.drop_view(ViewOf { run, view: &at.view, place: &at.place })?;
+    }
+    Ok(kept)
 }
 
 /// Puts the process of an attempt into its view, and returns how far it is kept apart.

@@ -36,6 +36,15 @@ pub struct ViewOf<'a> {
     pub place: &'a Path,
 }
 
+/// A view that is there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ViewPlace {
+    pub view: String,
+    pub place: PathBuf,
+    /// Where its layers are.
+    pub folder: PathBuf,
+}
+
 /// What a process may use besides its view.
 #[derive(Clone, Debug, Default)]
 pub struct Guest {
@@ -97,6 +106,12 @@ pub trait Views: Send + Sync {
 
     /// Throws a view away.
     fn drop_view(&self, of: ViewOf<'_>) -> Result<(), ViewError>;
+
+    /// Lists the views of a run.
+    fn list(&self, run: &str) -> Result<Vec<ViewPlace>, ViewError>;
+
+    /// Throws all views of a run away.
+    fn drop_run(&self, run: &str) -> Result<(), ViewError>;
 }
 
 /// Why something with a view could not be done.

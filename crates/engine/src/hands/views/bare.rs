@@ -10,6 +10,7 @@ use super::Knowledge;
 use super::Seen;
 use super::ViewError;
 use super::ViewOf;
+use super::ViewPlace;
 use super::Views;
 use crate::hands::process::Spawn;
 
@@ -48,6 +49,14 @@ impl Views for Bare {
     }
 
     fn drop_view(&self, _of: ViewOf<'_>) -> Result<(), ViewError> {
+        Ok(())
+    }
+
+    fn list(&self, _run: &str) -> Result<Vec<ViewPlace>, ViewError> {
+        Ok(vec![])
+    }
+
+    fn drop_run(&self, _run: &str) -> Result<(), ViewError> {
         Ok(())
     }
 }

@@ -3,8 +3,6 @@
 //! `view.json` is the truth: a layer that it does not name was never finished, and is removed. It is replaced as a
 //! whole, so that a process that dies leaves the stack of before or the one after.
 
-use std::fs;
-use std::io::ErrorKind;
 use std::path::Path;
 use std::path::PathBuf;
 
@@ -16,12 +14,14 @@ use seriatim_journal::private;
 
 use super::ViewError;
 use super::ViewOf;
+use super::ViewPlace;
 use crate::hands::disk::Disk;
 use crate::hands::files::FileError;
 use crate::hands::files::Files;
 use crate::hands::files::Write;
 use crate::hands::layers::LayerStack;
 use crate::hands::layers::remove_layers;
+use crate::hands::paths::decode_name;
 use crate::hands::paths::encode_name;
 
 const STATE: &str = "view.json";
@@ -72,18 +72,7 @@ impl ViewFolder {
     /// Opens the folder of a view; nothing where no process ever entered it.
     pub(super) fn open(root: &Path, of: ViewOf<'_>) -> Result<Option<ViewFolder>, ViewError> {
         let path = ViewFolder::at(root, of);
-        let state = path.join(STATE);
-        match Disk.read(&state, STATE_BYTES_MAX) {
-            Ok(found) => {
-                let state = serde_json::from_slice(&found.bytes).map_err(|error| FileError::Io {
-                    path: state,
-                    reason: error.to_string(),
-                })?;
-                Ok(Some(ViewFolder { path, state }))
-            }
-            Err(FileError::NotFound { .. }) => Ok(None),
-            Err(error) => Err(error.into()),
-        }
+        Ok(read_state(&path)?.map(|state| ViewFolder { path, state }))
     }
 
     /// Opens the folder of a view, or makes it.
@@ -132,6 +121,7 @@ impl ViewFolder {
             return Ok(number);
         }
         let number = self.prepare_layer()?;
+        make_private(&self.upper(number))?;
         self.replace_layer(Some(number))?;
         Ok(number)
     }
@@ -150,12 +140,12 @@ impl ViewFolder {
         }
     }
 
-    /// Makes the folders of a layer that does not count yet.
+    /// Makes the folders of a layer that does not count yet, but for the one of its changes.
     pub(super) fn prepare_layer(&mut self) -> Result<u32, ViewError> {
         self.state.last += 1;
         let number = self.state.last;
         remove_layers(&self.layer(number))?;
-        for folder in [self.layer(number), self.upper(number), self.work(number)] {
+        for folder in [self.layer(number), self.work(number)] {
             make_private(&folder)?;
         }
         Ok(number)
@@ -184,15 +174,32 @@ pub(super) fn make_private(path: &Path) -> Result<(), ViewError> {
         .map_err(|error| ViewError::BadFolder { path: path.to_owned(), reason: error.to_string() })
 }
 
-/// Returns the names of what is in a folder; nothing where it is not there.
-pub(super) fn names_in(folder: &Path) -> Result<Vec<String>, ViewError> {
-    let listed = match fs::read_dir(folder) {
-        Ok(listed) => listed,
-        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(vec![]),
-        Err(error) => return Err(FileError::of(folder, &error).into()),
+/// Lists the views of a run. A folder that no view ever counted in was never finished, and is none.
+pub(super) fn list(root: &Path, run: &str) -> Result<Vec<ViewPlace>, ViewError> {
+    let folder = root.join(run);
+    let mut found = vec![];
+    let entries = match Disk.list(&folder) {
+        Ok(entries) => entries,
+        Err(FileError::NotFound { .. }) => return Ok(found),
+        Err(error) => return Err(error.into()),
     };
-    let mut names: Vec<String> =
-        listed.filter_map(|entry| Some(entry.ok()?.file_name().to_string_lossy().into_owned())).collect();
-    names.sort();
-    Ok(names)
+    for (name, _) in entries {
+        let folder = folder.join(name);
+        if let Some(state) = read_state(&folder)? {
+            let place = decode_name(&state.place).map(PathBuf::from).unwrap_or_default();
+            found.push(ViewPlace { view: state.view, place, folder });
+        }
+    }
+    Ok(found)
+}
+
+fn read_state(folder: &Path) -> Result<Option<ViewState>, ViewError> {
+    let path = folder.join(STATE);
+    match Disk.read(&path, STATE_BYTES_MAX) {
+        Ok(found) => serde_json::from_slice(&found.bytes)
+            .map(Some)
+            .map_err(|error| FileError::Io { path, reason: error.to_string() }.into()),
+        Err(FileError::NotFound { .. } | FileError::NotDirectory { .. }) => Ok(None),
+        Err(error) => Err(error.into()),
+    }
 }

@@ -5,6 +5,7 @@ mod ignored;
 mod merging;
 
 use std::fs;
+use std::io::Read;
 use std::path::Path;
 use std::path::PathBuf;
 use std::sync::Mutex;
@@ -21,9 +22,11 @@ use super::Knowledge;
 use super::Seen;
 use super::ViewError;
 use super::ViewOf;
+use super::ViewPlace;
 use super::Views;
 use super::effects::Effects;
 use super::effects::join;
+use super::folder;
 use super::folder::ViewFolder;
 use super::folder::make_private;
 use crate::hands::disk::Disk;
@@ -237,9 +240,23 @@ impl Views for Worlds {
 
     fn drop_view(&self, of: ViewOf<'_>) -> Result<(), ViewError> {
         let Some(root) = self.recorded()? else { return Ok(()) };
-        remove_layers(&ViewFolder::at(&root, of))?;
-        // The folders above go with the last view, so that a store without work leaves nothing behind.
-        let _ = fs::remove_dir(root.join(of.run));
+        Ok(remove_layers(&ViewFolder::at(&root, of))?)
+    }
+
+    fn list(&self, run: &str) -> Result<Vec<ViewPlace>, ViewError> {
+        match self.recorded()? {
+            Some(root) => folder::list(&root, run),
+            None => Ok(vec![]),
+        }
+    }
+
+    fn drop_run(&self, run: &str) -> Result<(), ViewError> {
+        let Some(root) = self.recorded()? else { return Ok(()) };
+        remove_layers(&root.join(run))?;
+        // The folder of all layers goes with the last run, so that a store without work leaves nothing behind. Where
+        // another run is at work it is not empty, and stays.
+        let _ = fs::remove_dir(&root);
+        *self.root.lock().unwrap_or_else(PoisonError::into_inner) = None;
         Ok(())
     }
 }
@@ -247,6 +264,8 @@ impl Views for Worlds {
 /// Sixteen letters that nobody can guess.
 fn random() -> Result<String, ViewError> {
     let source = Path::new("/dev/urandom");
-    let bytes = Disk.read_from(source, 0, 8)?;
+    let mut bytes = [0u8; 8];
+    let read = fs::File::open(source).and_then(|mut file| file.read_exact(&mut bytes));
+    read.map_err(|error| FileError::of(source, &error))?;
     Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
 }
