@@ -9,6 +9,12 @@ mod endings;
 #[cfg(test)]
 mod interrupted;
 #[cfg(test)]
+mod layers;
+#[cfg(test)]
+mod merging;
+#[cfg(test)]
+mod overlay;
+#[cfg(test)]
 mod repository;
 #[cfg(test)]
 mod snapshots;

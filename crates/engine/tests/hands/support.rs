@@ -1,17 +1,31 @@
 //! A workshop for tests: a directory, real processes, and a watch that remembers and acts.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::fs;
+use std::fs::Permissions;
 use std::os::fd::OwnedFd;
+use std::os::unix::fs::MetadataExt;
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
+use std::path::PathBuf;
 use std::sync::Mutex;
 
 use rustix::event::PollFd;
 use rustix::event::PollFlags;
 use rustix::event::Timespec;
 use rustix::event::poll;
+use rustix::fs::CWD;
+use rustix::fs::FileType;
+use rustix::fs::Mode;
+use rustix::fs::mknodat;
 use rustix::process::Pid;
 use rustix::process::PidfdFlags;
 use rustix::process::pidfd_open;
+use seriatim_core::hash::Hash;
+use seriatim_engine::hands::layers::LayerStack;
+use seriatim_engine::hands::layers::Node;
+use seriatim_engine::hands::paths::encode_name;
 use seriatim_engine::hands::process::Ended;
 use seriatim_engine::hands::process::Processes;
 use seriatim_engine::hands::process::Spawn;
@@ -101,4 +115,87 @@ pub(crate) fn announced(line: &str) -> Option<Option<OwnedFd>> {
 pub(crate) fn has_ended(handle: &OwnedFd, limit_s: i64) -> bool {
     let mut sources = [PollFd::new(handle, PollFlags::IN)];
     poll(&mut sources, Some(&Timespec { tv_sec: limit_s, tv_nsec: 0 })).unwrap() == 1
+}
+
+/// A folder with a real folder, layers over it, and the file whose time is that of the view.
+pub(crate) struct Layers {
+    pub(crate) directory: tempfile::TempDir,
+}
+
+impl Layers {
+    /// Builds the folders `real` and `upper`.
+    pub(crate) fn new() -> Layers {
+        let directory = tempfile::tempdir().unwrap();
+        for name in ["real", "upper"] {
+            fs::create_dir(directory.path().join(name)).unwrap();
+        }
+        Layers { directory }
+    }
+
+    pub(crate) fn at(&self, name: &str) -> PathBuf {
+        self.directory.path().join(name)
+    }
+
+    pub(crate) fn put(&self, name: &str, text: &str) {
+        let path = self.at(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+
+    pub(crate) fn whiteout(&self, name: &str) {
+        fs::create_dir_all(self.at(name).parent().unwrap()).unwrap();
+        mknodat(CWD, self.at(name), FileType::CharacterDevice, Mode::empty(), 0).unwrap();
+    }
+
+    pub(crate) fn chmod(&self, name: &str, mode: u32) {
+        fs::set_permissions(self.at(name), Permissions::from_mode(mode)).unwrap();
+    }
+
+    /// Makes the file of the view's time later than everything before, and everything after later than it: the clock
+    /// of a file system has steps.
+    pub(crate) fn begin(&self) {
+        self.tick();
+        fs::write(self.at("began"), "").unwrap();
+        self.tick();
+    }
+
+    fn tick(&self) {
+        let now = || {
+            fs::write(self.at("tick"), "").unwrap();
+            let found = fs::metadata(self.at("tick")).unwrap();
+            (found.ctime(), found.ctime_nsec())
+        };
+        let start = now();
+        while now() == start {}
+    }
+
+    pub(crate) fn stack(&self, uppers: &[&str]) -> LayerStack {
+        let uppers = uppers.iter().map(|name| self.at(name)).collect();
+        LayerStack::new(uppers, self.at("real"), self.at("began"))
+    }
+}
+
+/// Reads a whole tree in the plainest way.
+pub(crate) fn nodes(root: &Path) -> BTreeMap<String, Node> {
+    let mut nodes = BTreeMap::new();
+    let mut folders = vec![PathBuf::new()];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(root.join(&folder)).unwrap() {
+            let entry = entry.unwrap();
+            let (path, meta) = (folder.join(entry.file_name()), entry.metadata().unwrap());
+            let mode = meta.permissions().mode() & 0o7777;
+            let node = if meta.is_dir() {
+                folders.push(path.clone());
+                Node::Folder { mode }
+            } else if meta.is_symlink() {
+                Node::Link { target: encode_name(fs::read_link(entry.path()).unwrap().as_os_str()) }
+            } else if meta.is_file() {
+                Node::File { mode, size: meta.len(), hash: Hash::of(&fs::read(entry.path()).unwrap()) }
+            } else {
+                Node::Special
+            };
+            nodes.insert(encode_name(path.as_os_str()), node);
+        }
+    }
+    nodes
 }

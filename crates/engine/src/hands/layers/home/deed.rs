@@ -27,10 +27,13 @@ pub(super) enum Done {
 impl Merge<'_> {
     pub(super) fn apply(&self, index: usize, deed: &Deed) -> Result<Done, LayerError> {
         match &deed.work {
-            Work::Mode { from, to } => self.set_mode(deed, *from, *to),
+            Work::Mode { from, to, made } => match self.set_mode(deed, *from, *to)? {
+                Done::Conflict if !made => Ok(Done::Conflict),
+                Done::Conflict | Done::Yes => Ok(Done::Yes),
+            },
             Work::RemoveFile { before, after } => self.remove_file(index, deed, before, after.as_ref()),
             Work::RemoveFolder { emptied, .. } => self.remove_folder(deed, *emptied),
-            Work::MakeFolder { mode } => self.make_folder(deed, *mode),
+            Work::MakeFolder { .. } => self.make_folder(deed),
             Work::Put { before: Some(before), after, .. } => self.replace(index, deed, before, after),
             Work::Put { before: None, after, .. } => self.add(index, deed, after),
         }
@@ -52,23 +55,16 @@ impl Merge<'_> {
         Ok(Done::Yes)
     }
 
-    fn make_folder(&self, deed: &Deed, mode: u32) -> Result<Done, LayerError> {
-        let place = deed.place()?;
-        let Some(entry) = self.root.entry(&place)? else { return Ok(Done::Conflict) };
+    fn make_folder(&self, deed: &Deed) -> Result<Done, LayerError> {
+        let Some(entry) = self.root.entry(&deed.place()?)? else { return Ok(Done::Conflict) };
         match writes::make_folder(entry.spot()) {
-            Ok(()) => {}
+            Ok(()) => Ok(Done::Yes),
             Err(Errno::EXIST) => {
                 let is_folder = entry.node()?.is_some_and(|node| node.is_folder());
-                return Ok(if is_folder { Done::Yes } else { Done::Conflict });
+                Ok(if is_folder { Done::Yes } else { Done::Conflict })
             }
-            Err(errno) => return Err(entry.error(errno)),
+            Err(errno) => Err(entry.error(errno)),
         }
-        // A folder below one with the set-group-id bit has that bit by the kernel; it stays.
-        let Some(Node::Folder { mode: made }) = entry.node()? else { return Ok(Done::Conflict) };
-        let Some(folder) = self.root.folder(&place)? else { return Ok(Done::Conflict) };
-        writes::set_mode(&folder, mode | (made & !MERGED_BITS))
-            .map_err(|error| LayerError::of(entry.shown(), &error))?;
-        Ok(Done::Yes)
     }
 
     fn remove_folder(&self, deed: &Deed, emptied: bool) -> Result<Done, LayerError> {
@@ -115,7 +111,7 @@ impl Merge<'_> {
             return Ok(Done::Yes);
         }
         // Somebody saved after the comparison: their version goes back.
-        self.put_back(&aside, entry.as_ref())?;
+        self.put_back(deed, &aside, entry.as_ref())?;
         Ok(Done::Conflict)
     }
 
@@ -191,7 +187,7 @@ impl Merge<'_> {
                 Ok(()) => {}
                 // They removed the file in the meantime. Their last version is put back: a file too many is better
                 // than one that is lost.
-                Err(Errno::NOENT) => return self.put_back(aside, Some(entry)),
+                Err(Errno::NOENT) => return self.put_back(deed, aside, Some(entry)),
                 Err(errno) => return Err(entry.error(errno)),
             }
             // If what came out is not what was put there, somebody saved in between, and that is newer.
@@ -204,7 +200,12 @@ impl Merge<'_> {
     }
 
     /// Moves what is aside to its place, if that is free, and into the folder of displaced files otherwise.
-    pub(super) fn put_back(&self, aside: &Entry, entry: Option<&Entry>) -> Result<(), LayerError> {
+    pub(super) fn put_back(
+        &self,
+        deed: &Deed,
+        aside: &Entry,
+        entry: Option<&Entry>,
+    ) -> Result<(), LayerError> {
         if let Some(entry) = entry {
             match writes::rename_new(aside.spot(), entry.spot()) {
                 Ok(()) => return Ok(()),
@@ -212,7 +213,7 @@ impl Merge<'_> {
                 Err(errno) => return Err(entry.error(errno)),
             }
         }
-        self.kept.take_aside(aside).map(drop)
+        self.kept.take(aside, &deed.place()?).map(drop)
     }
 
     /// Exchanges two entries. Where the file system cannot do that in one step, the file at the place gets a second name

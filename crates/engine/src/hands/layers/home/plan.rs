@@ -28,8 +28,8 @@ use crate::hands::paths::encode_name;
 pub(super) const VERSION: u32 = 1;
 /// The mode of a parent that neither the view nor the real folder has.
 const PARENT_MODE: u32 = 0o755;
-/// What an owner needs to change entries of a folder.
-const OWNER_BITS: u32 = 0o700;
+/// What an owner needs to change entries of a folder: the mode of new folders until the end.
+pub(super) const MADE_MODE: u32 = 0o700;
 
 /// Everything that one merge does, in order.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -52,19 +52,22 @@ pub(super) struct Deed {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Work {
+    /// `made`: the folder was made by this merge, so a mode that others gave it is no conflict.
     Mode {
         from: u32,
         to: u32,
+        made: bool,
     },
     RemoveFile {
         before: Node,
         after: Option<Node>,
     },
-    /// `emptied`: another entry takes its place, so it must be empty.
+    /// `mode` is the one that it has at that moment. `emptied`: another entry takes its place, so it must be empty.
     RemoveFolder {
         mode: u32,
         emptied: bool,
     },
+    /// With the mode [`MADE_MODE`] until the end.
     MakeFolder {
         mode: u32,
     },
@@ -125,16 +128,16 @@ pub(super) fn plan(
     token: String,
 ) -> Result<Planned, LayerError> {
     let (todo, mut conflicts) = open_steps(root, wanted)?;
-    let mut planner = Planner { root, todo: &todo, folders: BTreeMap::new(), modes: Vec::new() };
+    let mut planner = Planner { root, todo: &todo, folders: BTreeMap::new(), modes: BTreeMap::new() };
     let implied = planner.implied_folders(stack, &mut conflicts)?;
     let mut deeds = planner.removals()?;
     deeds.append(&mut planner.folders(&implied)?);
     deeds.append(&mut planner.contents()?);
-    let mut all = planner.loosened(&deeds)?;
+    let mut all = planner.loosened(&mut deeds)?;
     all.append(&mut deeds);
-    planner.modes.sort_by(|one, other| other.0.cmp(&one.0));
-    for (path, from, to) in planner.modes {
-        all.push(deed(&path, Path::new(""), Work::Mode { from, to }));
+    // Children first: a folder that is closed cannot be walked through.
+    for (path, FinalMode { from, to, made }) in planner.modes.into_iter().rev() {
+        all.push(deed(&path, Path::new(""), Work::Mode { from, to, made }));
     }
     conflicts.sort();
     conflicts.dedup();
@@ -166,13 +169,30 @@ fn deed(path: &Path, anchor: &Path, work: Work) -> Deed {
     Deed { path: encode_name(path.as_os_str()), anchor: encode_name(anchor.as_os_str()), work }
 }
 
+/// The mode that a folder has during the merge and the one that it gets.
+struct FinalMode {
+    from: u32,
+    to: u32,
+    made: bool,
+}
+
+/// Notes that a folder has another mode by the time it is removed, so that undoing gives it that one.
+fn reopen(deeds: &mut [Deed], path: &Path, open: u32) {
+    let path = encode_name(path.as_os_str());
+    for deed in deeds.iter_mut().filter(|deed| deed.path == path) {
+        if let Work::RemoveFolder { mode, .. } = &mut deed.work {
+            *mode = open;
+        }
+    }
+}
+
 struct Planner<'p> {
     root: &'p Root,
     todo: &'p Todo<'p>,
     /// The mode of real folders; `None` where no folder is.
     folders: BTreeMap<PathBuf, Option<u32>>,
-    /// Modes to be set at the end: path, mode until then, mode in the end.
-    modes: Vec<(PathBuf, u32, u32)>,
+    /// Modes to be set at the end.
+    modes: BTreeMap<PathBuf, FinalMode>,
 }
 
 impl Planner<'_> {
@@ -270,7 +290,8 @@ impl Planner<'_> {
             let mode = mode & MERGED_BITS;
             match &step.before {
                 Some(Node::Folder { mode: before }) => {
-                    self.modes.push((path.clone(), before & MERGED_BITS, mode));
+                    let from = before & MERGED_BITS;
+                    self.modes.insert(path.clone(), FinalMode { from, to: mode, made: false });
                 }
                 _ => {
                     wanted.insert(path.clone(), mode);
@@ -279,10 +300,9 @@ impl Planner<'_> {
         }
         let mut deeds = Vec::new();
         for (path, mode) in wanted {
-            let open = mode | OWNER_BITS;
-            deeds.push(deed(&path, Path::new(""), Work::MakeFolder { mode: open }));
-            if open != mode {
-                self.modes.push((path, open, mode));
+            deeds.push(deed(&path, Path::new(""), Work::MakeFolder { mode }));
+            if mode != MADE_MODE {
+                self.modes.insert(path, FinalMode { from: MADE_MODE, to: mode, made: true });
             }
         }
         Ok(deeds)
@@ -303,25 +323,26 @@ impl Planner<'_> {
 
     /// Returns the deeds that make folders writable in which something is to be changed, parents first. At the end the
     /// folders that stay get their modes.
-    fn loosened(&mut self, deeds: &[Deed]) -> Result<Vec<Deed>, LayerError> {
+    fn loosened(&mut self, deeds: &mut [Deed]) -> Result<Vec<Deed>, LayerError> {
         if geteuid().is_root() {
             return Ok(Vec::new());
         }
         let mut touched = BTreeSet::new();
-        for deed in deeds {
+        for deed in deeds.iter() {
             touched.insert(deed.anchor_path()?);
             touched.extend(deed.place()?.parent().map(Path::to_owned));
         }
         let mut loosened = Vec::new();
         for path in touched.into_iter().filter(|path| !path.as_os_str().is_empty()) {
             let Some(mode) = self.real_mode(&path)?.filter(|mode| mode & 0o300 != 0o300) else { continue };
-            let open = mode | OWNER_BITS;
-            loosened.push(deed(&path, Path::new(""), Work::Mode { from: mode, to: open }));
-            let is_removed = self.is_removed(&path);
-            match self.modes.iter_mut().find(|(known, _, _)| *known == path) {
-                Some((_, from, _)) => *from = open,
-                None if is_removed => {}
-                None => self.modes.push((path, open, mode)),
+            let open = mode | MADE_MODE;
+            loosened.push(deed(&path, Path::new(""), Work::Mode { from: mode, to: open, made: false }));
+            if let Some(known) = self.modes.get_mut(&path) {
+                known.from = open;
+            } else if !self.is_removed(&path) {
+                self.modes.insert(path, FinalMode { from: open, to: mode, made: false });
+            } else {
+                reopen(deeds, &path, open);
             }
         }
         Ok(loosened)

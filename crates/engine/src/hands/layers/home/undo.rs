@@ -10,6 +10,7 @@ use super::super::node::same;
 use super::super::writes;
 use super::Merge;
 use super::plan::Deed;
+use super::plan::MADE_MODE;
 use super::plan::Work;
 use super::root::Entry;
 
@@ -17,10 +18,10 @@ impl Merge<'_> {
     pub(super) fn undo(&self, index: usize, deed: &Deed) -> Result<(), LayerError> {
         match &deed.work {
             // A mode that somebody else gave stays.
-            Work::Mode { from, to } => self.set_mode(deed, *to, *from).map(drop),
+            Work::Mode { from, to, .. } => self.set_mode(deed, *to, *from).map(drop),
             Work::RemoveFile { before, .. } => self.undo_remove_file(index, deed, before),
             Work::RemoveFolder { mode, .. } => self.undo_remove_folder(deed, *mode),
-            Work::MakeFolder { .. } => self.undo_make_folder(deed),
+            Work::MakeFolder { mode } => self.undo_make_folder(deed, *mode),
             Work::Put { before: Some(_), after, .. } => self.undo_replace(index, deed, after),
             Work::Put { before: None, after, .. } => self.undo_add(index, deed, after),
         }
@@ -33,7 +34,7 @@ impl Merge<'_> {
             return remove(&aside);
         }
         match &deed.work {
-            Work::Mode { from, to } => self.set_mode(deed, *to, *from).map(drop),
+            Work::Mode { from, to, .. } => self.set_mode(deed, *to, *from).map(drop),
             _ => Ok(()),
         }
     }
@@ -52,26 +53,24 @@ impl Merge<'_> {
         if same(now.as_ref(), Some(before)) && same(aside.node()?.as_ref(), Some(before)) {
             return remove(&aside);
         }
-        self.put_back(&aside, entry.as_ref())
+        self.put_back(deed, &aside, entry.as_ref())
     }
 
     fn undo_remove_folder(&self, deed: &Deed, mode: u32) -> Result<(), LayerError> {
-        let place = deed.place()?;
-        let Some(entry) = self.root.entry(&place)? else { return Ok(()) };
+        let Some(entry) = self.root.entry(&deed.place()?)? else { return Ok(()) };
         match writes::make_folder(entry.spot()) {
-            Ok(()) => {}
-            Err(Errno::EXIST) => return Ok(()),
-            Err(errno) => return Err(entry.error(errno)),
+            // If it is there, a crash may have come between making it and giving it its mode.
+            Ok(()) | Err(Errno::EXIST) => self.set_mode(deed, MADE_MODE, mode).map(drop),
+            Err(errno) => Err(entry.error(errno)),
         }
-        let Some(folder) = self.root.folder(&place)? else { return Ok(()) };
-        writes::set_mode(&folder, mode).map_err(|error| LayerError::of(entry.shown(), &error))
     }
 
-    fn undo_make_folder(&self, deed: &Deed) -> Result<(), LayerError> {
+    fn undo_make_folder(&self, deed: &Deed, mode: u32) -> Result<(), LayerError> {
         let Some(entry) = self.root.entry(&deed.place()?)? else { return Ok(()) };
         match writes::remove_folder(entry.spot()) {
-            // Others have put something into it, or something else in its place.
-            Ok(()) | Err(Errno::NOENT | Errno::NOTEMPTY | Errno::EXIST | Errno::NOTDIR) => Ok(()),
+            Ok(()) | Err(Errno::NOENT | Errno::NOTDIR) => Ok(()),
+            // Others have put something into it, so it stays.
+            Err(Errno::NOTEMPTY | Errno::EXIST) => self.set_mode(deed, MADE_MODE, mode).map(drop),
             Err(errno) => Err(entry.error(errno)),
         }
     }
@@ -105,7 +104,7 @@ impl Merge<'_> {
             }
         }
         if !same(aside.node()?.as_ref(), Some(after)) {
-            return self.put_back(&aside, entry.as_ref());
+            return self.put_back(deed, &aside, entry.as_ref());
         }
         if let Some(entry) = entry.filter(|entry| is_one_file(&aside, entry)) {
             // A rename in two steps that a crash cut off: the place has it too.
