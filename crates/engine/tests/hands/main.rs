@@ -3,6 +3,8 @@
 #[cfg(test)]
 mod attempts;
 #[cfg(test)]
+mod confinement;
+#[cfg(test)]
 mod disk;
 #[cfg(test)]
 mod endings;
@@ -20,6 +22,16 @@ mod repository;
 mod snapshots;
 #[cfg(test)]
 mod support;
+#[cfg(test)]
+mod walls;
+#[cfg(test)]
+mod world_endings;
+#[cfg(test)]
+mod world_refusals;
+#[cfg(test)]
+mod world_site;
+#[cfg(test)]
+mod world_views;
 
 #[test]
 fn no_test_file_is_forgotten() {

@@ -18,6 +18,8 @@ use rustix::fs::OFlags;
 use rustix::fs::flock;
 use rustix::fs::open;
 use rustix::io::Errno;
+use rustix::net::RecvFlags;
+use rustix::net::recv;
 use rustix::process::Pid;
 use rustix::process::PidfdFlags;
 use rustix::process::getegid;
@@ -42,6 +44,9 @@ use crate::hands::world::WorldPlan;
 use crate::hands::world::WorldStep;
 use crate::hands::world::confine;
 use crate::hands::world::init;
+
+/// How long a world that is being made may still take when the engine asks for its end.
+const START_MS: u64 = 5_000;
 
 /// A world under way.
 pub(in crate::hands) struct World {
@@ -89,7 +94,8 @@ impl World {
     pub(in crate::hands) fn await_start(mut self, deadline: Option<Instant>, engine: &UnixStream) -> Opening {
         match wait::ready([Some(self.line.as_fd()), Some(engine.as_fd())], deadline) {
             Ok([true, _]) => {}
-            // The engine has only two things to say now: stop, or nothing any more.
+            // The agent may have started without this process knowing it yet, and then it is asked to end like any other.
+            Ok([false, true]) if is_asked_to_stop(engine) && self.begins_by(wait::in_ms(START_MS)) => {}
             Ok([false, true]) | Err(_) => return self.give_up(Opening::Stopped),
             Ok([false, false]) => return self.give_up(Opening::Deadline),
         }
@@ -104,6 +110,10 @@ impl World {
                 self.give_up(Opening::Refused(fault.into()))
             }
         }
+    }
+
+    fn begins_by(&self, moment: Option<Instant>) -> bool {
+        matches!(wait::ready([Some(self.line.as_fd())], moment), Ok([true]))
     }
 
     fn give_up(mut self, opening: Opening) -> Opening {
@@ -136,6 +146,12 @@ impl World {
         }
         self.init.wait().is_ok()
     }
+}
+
+/// Looks at what the engine says and leaves it to be read. Without anything to read the engine is gone.
+fn is_asked_to_stop(engine: &UnixStream) -> bool {
+    let mut byte = [0u8; 1];
+    matches!(recv(engine, &mut byte[..], RecvFlags::PEEK), Ok((1, _)))
 }
 
 /// The id of a process in its innermost namespace.
