@@ -248,9 +248,12 @@ impl Session {
         match views::end_run(&self.hands, run, good) {
             Ok(kept) if kept.is_empty() => {}
             Ok(kept) => {
-                let files: usize = kept.iter().map(|view| view.change.files.iter().filter(|f| !f.ignored).count()).sum();
+                let files: usize =
+                    kept.iter().map(|view| view.change.files.iter().filter(|f| !f.ignored).count()).sum();
                 let files = if files == 1 { "1 file".to_owned() } else { format!("{files} files") };
-                ui.note(format!("{files} of unmerged work are kept; look at them with `seriatim world {run}`"));
+                ui.note(format!(
+                    "{files} of unmerged work are kept; look at them with `seriatim world {run}`"
+                ));
             }
             Err(error) => ui.warn(format!("the layers of run {run} could not be removed: {error}")),
         }

@@ -12,10 +12,10 @@ use seriatim_core::redact::BadPattern;
 use seriatim_core::redact::Redactor;
 use seriatim_core::redact::names_a_secret;
 use seriatim_engine::drive::ConfigChoice;
-use seriatim_engine::home::Home;
-use seriatim_engine::home::PLAIN;
 use seriatim_engine::hands::views::Worlds;
 use seriatim_engine::hands::views::WorldsAt;
+use seriatim_engine::home::Home;
+use seriatim_engine::home::PLAIN;
 use seriatim_engine::home::Settled;
 use seriatim_journal::Filter;
 use seriatim_journal::OpenFilter;
@@ -65,7 +65,8 @@ impl Workspace {
 
     /// Returns the views in which agents work here.
     pub(crate) fn worlds(&self) -> Worlds {
-        let variable = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+        let variable =
+            |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
         Worlds::new(WorldsAt {
             workspace: self.root.clone(),
             store: self.home.store().to_owned(),

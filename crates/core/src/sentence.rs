@@ -136,7 +136,8 @@ fn view_sentence(
     kept: &[String],
     effects: &[Effect],
 ) -> Sentence {
-    let number = |files: &[String]| if files.len() == 1 { "1 file".into() } else { format!("{} files", files.len()) };
+    let number =
+        |files: &[String]| if files.len() == 1 { "1 file".into() } else { format!("{} files", files.len()) };
     let named = |files: &[String]| {
         let first = files.iter().take(NAMED_MAX).cloned().collect::<Vec<_>>().join(", ");
         match files.len().saturating_sub(NAMED_MAX) {

@@ -275,7 +275,8 @@ fn exec(hands: &Hands, job: &Job, command: &Command, watch: &dyn Watch) -> Resul
             worlds: &job.config.config.worlds,
             share: vec![],
         };
-        let place = if command.cwd.is_empty() { hands.workspace.root().to_owned() } else { spawn.cwd.clone() };
+        let place =
+            if command.cwd.is_empty() { hands.workspace.root().to_owned() } else { spawn.cwd.clone() };
         views::enter_check(hands, job, &place, apart, &mut spawn)?;
     }
     let ended = hands

@@ -46,8 +46,7 @@ pub async fn merge(
     allows: Allows<'_>,
 ) -> Result<Left, Failure> {
     let (view, place) = (view.to_owned(), place.to_owned());
-    let change: ViewChange =
-        cx.world(WorldCall::Change { view: view.clone(), place: place.clone() }).await?;
+    let change: ViewChange = cx.world(WorldCall::Change { view: view.clone(), place: place.clone() }).await?;
     let takes = |file: &ViewFile| !file.ignored && file.kind != ViewKind::Special && allows(file);
     let (taken, kept): (Vec<ViewFile>, Vec<ViewFile>) = change.files.into_iter().partition(takes);
     let kept: Vec<ViewFile> = kept.into_iter().filter(|file| !file.ignored).collect();
@@ -72,13 +71,7 @@ pub async fn discard(cx: &Cx, step: &str, view: &str, place: &str) -> Result<Lef
 }
 
 /// Merges files, and asks a person where another process changed the same ones meanwhile.
-async fn merge_paths(
-    cx: &Cx,
-    step: &str,
-    view: &str,
-    place: &str,
-    paths: &[String],
-) -> Result<(), Failure> {
+async fn merge_paths(cx: &Cx, step: &str, view: &str, place: &str, paths: &[String]) -> Result<(), Failure> {
     let mut overlap = Overlap::Refuse;
     loop {
         let (view, place, paths) = (view.to_owned(), place.to_owned(), paths.to_vec());
@@ -117,7 +110,9 @@ fn overlap_question(step: &str, files: &[String], tried: bool) -> Question {
     );
     let why = match tried {
         true => "Both versions change the same lines, so that they cannot be combined.",
-        false => "While the agent worked, these files were also changed in the workspace. Nothing was merged yet.",
+        false => {
+            "While the agent worked, these files were also changed in the workspace. Nothing was merged yet."
+        }
     };
     let options = if tried { vec![keep, replace, merge] } else { vec![merge, keep, replace] };
     Question {

@@ -102,10 +102,35 @@ impl Env {
     }
 
     pub(crate) fn file(&self, path: &str, text: impl AsRef<[u8]>) -> &Env {
+        let text = match path {
+            "seriatim.toml" => self.without_worlds(text.as_ref()),
+            _ => text.as_ref().to_vec(),
+        };
         let path = self.path(path);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(path, text).unwrap();
         self
+    }
+
+    /// A configuration whose agents work in the workspace itself, where tests see what they do as they do it. What worlds
+    /// change is the matter of the `world` tests, which say so with `isolation = "world"`.
+    fn without_worlds(&self, text: &[u8]) -> Vec<u8> {
+        let Ok(text) = std::str::from_utf8(text) else { return text.to_vec() };
+        if text.contains("isolation = ") {
+            return text.into();
+        }
+        if std::env::var_os("SERIATIM_TEST_WORLDS").is_some() {
+            let share: Vec<String> =
+                ["home", "tmp"].map(|name| format!("{:?}", self.root.with_file_name(name))).to_vec();
+            let is_needed = text.contains("kind = \"command\"") && !text.contains("[worlds]");
+            let worlds = if is_needed {
+                format!("\n[worlds]\nshare = [{}]\n", share.join(", "))
+            } else {
+                String::new()
+            };
+            return format!("{text}{worlds}").into();
+        }
+        text.replace("kind = \"command\"\n", "kind = \"command\"\nisolation = \"none\"\n").into()
     }
 
     #[track_caller]

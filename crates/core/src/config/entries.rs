@@ -34,11 +34,31 @@ use crate::world::Network;
 const TABLES: [&str; 10] =
     ["agents", "gates", "redact", "process", "roadmap", "cycle", "actions", "guard", "worlds", "paths"];
 const AGENT_FIELDS: [&str; 11] = [
-    "kind", "argv", "script", "timeout", "grace", "env", "model", "fallback", "budget", "isolation", "network",
+    "kind",
+    "argv",
+    "script",
+    "timeout",
+    "grace",
+    "env",
+    "model",
+    "fallback",
+    "budget",
+    "isolation",
+    "network",
 ];
 const GATE_FIELDS: [&str; 12] = [
-    "command", "subset", "timeout", "expect", "within", "env", "value", "threshold", "comparator", "isolation",
-    "network", "setup",
+    "command",
+    "subset",
+    "timeout",
+    "expect",
+    "within",
+    "env",
+    "value",
+    "threshold",
+    "comparator",
+    "isolation",
+    "network",
+    "setup",
 ];
 const KINDS: [&str; 7] = ["command", "claude", "codex", "gemini", "opencode", "scripted", "human"];
 

@@ -14,8 +14,8 @@ use std::path::PathBuf;
 use seriatim_core::world::Effect;
 use seriatim_core::world::Isolation;
 use seriatim_core::world::Network;
-use seriatim_core::world::ViewFile;
 use seriatim_core::world::Overlap;
+use seriatim_core::world::ViewFile;
 use seriatim_core::world::ViewMerged;
 
 pub use bare::Bare;
@@ -117,7 +117,9 @@ pub trait Views: Send + Sync {
 /// Why something with a view could not be done.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ViewError {
-    #[error("no isolation works here: {world}. Set `isolation = \"none\"` for this agent to let it work in the workspace itself")]
+    #[error(
+        "no isolation works here: {world}. Set `isolation = \"none\"` for this agent to let it work in the workspace itself"
+    )]
     NoIsolation { world: NoWorld },
     #[error("this machine offers no `isolation = \"world\"`: {0}")]
     NoWorld(NoWorld),

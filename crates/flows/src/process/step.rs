@@ -363,7 +363,8 @@ impl Course<'_> {
     /// engine's.
     async fn merge_work(&self, step: &str) -> Result<(), Failure> {
         let allows = |file: &ViewFile| {
-            let is_record = [EXECUTIONS, DECISIONS, OBSERVATIONS].iter().any(|folder| file.path.starts_with(folder));
+            let is_record =
+                [EXECUTIONS, DECISIONS, OBSERVATIONS].iter().any(|folder| file.path.starts_with(folder));
             let is_own = file.path == self.start.instance || file.path == self.definition_path;
             !is_record && !is_own && !is_engine_file(&file.path)
         };

@@ -83,11 +83,14 @@ impl Work<'_> {
         let allowed = |path: &str| self.allowed.permits(path) && !self.allowed.is_own(path);
         let never = [&self.path, &self.trail, &self.project.start.roadmap];
         let allows = |file: &ViewFile| {
-            !is_engine_file(&file.path) && !never.iter().any(|path| **path == file.path) && allowed(&file.path)
+            !is_engine_file(&file.path)
+                && !never.iter().any(|path| **path == file.path)
+                && allowed(&file.path)
         };
         let (step, place) = (self.step.id.as_str(), self.place.tree.as_str());
         let left = views::merge(cx, step, step, place, &allows).await;
-        let left = left.map_err(|failure| Stop::failed(format!("its files could not be merged: {}", failure.message)))?;
+        let left = left
+            .map_err(|failure| Stop::failed(format!("its files could not be merged: {}", failure.message)))?;
         self.kept = left.kept.into_iter().map(|file| file.path).collect();
         Ok(())
     }

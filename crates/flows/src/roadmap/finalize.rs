@@ -100,8 +100,12 @@ async fn refactor(cx: &Cx, project: &Project, scope: &[String]) -> ClosingRefact
     };
     let changed: Vec<FileChange> = changes(cx, &stand.tree).await;
     let kept = left.kept.iter().map(|file| file.path.as_str());
-    let outside: Vec<&str> =
-        changed.iter().map(|f| f.path.as_str()).filter(|path| !scope.iter().any(|s| s == path)).chain(kept).collect();
+    let outside: Vec<&str> = changed
+        .iter()
+        .map(|f| f.path.as_str())
+        .filter(|path| !scope.iter().any(|s| s == path))
+        .chain(kept)
+        .collect();
     let red = red_gates(cx, project).await;
     if !red.is_empty() || !outside.is_empty() {
         let restored = match &safe {

@@ -103,7 +103,8 @@ impl Work<'_> {
     /// Files that the step may not change are named, never staged and never deleted.
     fn out_of_scope(&self, difference: &Difference) -> Vec<Objection> {
         let apart = &self.memory.apart;
-        let outside = difference.files.iter().filter(|file| !self.permits(file) && !apart.contains(&file.path));
+        let outside =
+            difference.files.iter().filter(|file| !self.permits(file) && !apart.contains(&file.path));
         let outside = outside.map(|file| &file.path).chain(&self.kept);
         let objection = |path: &String| Objection {
             rule: Rule::Scope,

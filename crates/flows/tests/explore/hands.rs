@@ -101,7 +101,7 @@ pub(crate) fn menu(request: &Request) -> Vec<How> {
         Request::Compute(_) => vec![How::Fine, How::Red, How::Fails],
         Request::Wait { .. } => vec![How::Fine, How::Cancel],
         Request::Survey(_) | Request::Book(BookCall::Recall { .. }) => vec![How::Fine],
-        Request::Now | Request::Sleep { .. } | Request::Ids(_) => vec![How::Fine],
+        Request::Now | Request::Sleep { .. } | Request::Ids(_) | Request::World(_) => vec![How::Fine],
         Request::Record { .. } | Request::Go(_) | Request::Par { .. } => vec![How::Fine],
     }
 }

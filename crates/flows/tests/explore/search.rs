@@ -24,6 +24,7 @@ use seriatim_flows::registry;
 use seriatim_flows::registry::Ended;
 use seriatim_flows::registry::Flow;
 
+use crate::bare_views;
 use crate::graph::Graph;
 use crate::hands;
 use crate::hands::How;
@@ -245,7 +246,8 @@ impl Search<'_> {
         if let Some(how) = walk.ledger.lasting(request) {
             return Ok(how);
         }
-        let menu = walk.world.menu(request);
+        let menu =
+            if matches!(request, Request::World(_)) { vec![How::Fine] } else { walk.world.menu(request) };
         if menu.len() < 2 {
             return Ok(menu.first().copied().unwrap_or(How::Fine));
         }
@@ -291,7 +293,9 @@ impl Search<'_> {
             };
             for call in calls.iter().filter(|call| !call.request.is_fact()) {
                 assert!(!call.request.parks(), "an epilogue asks nobody");
-                run.put(&call.key, walk.world.perform(&call.request, How::Fine, &mut walk.ledger));
+                let answered = bare_views::answer(&call.request);
+                let performed = || walk.world.perform(&call.request, How::Fine, &mut walk.ledger);
+                run.put(&call.key, answered.unwrap_or_else(performed));
             }
         }
     }
@@ -370,7 +374,8 @@ impl Walk<'_> {
                 };
                 serde_json::to_vec(&answer).unwrap()
             }
-            request => self.world.perform(request, how, &mut self.ledger),
+            request => bare_views::answer(request)
+                .unwrap_or_else(|| self.world.perform(request, how, &mut self.ledger)),
         }
     }
 }

@@ -117,9 +117,15 @@ mod tests {
     #[test]
     fn what_was_done_to_the_repository_is_named() {
         let mut effects = Effects::default();
-        for path in
-            ["hooks/pre-commit", "config", "info/exclude", "refs/heads/main", "index", "refs/stash", "objects/ab/cd"]
-        {
+        for path in [
+            "hooks/pre-commit",
+            "config",
+            "info/exclude",
+            "refs/heads/main",
+            "index",
+            "refs/stash",
+            "objects/ab/cd",
+        ] {
             effects.git(path);
         }
         effects.git("worktrees/other/HEAD");

@@ -92,7 +92,8 @@ impl Ground {
     pub(super) fn repositories(&self, folder: &ViewFolder) -> Vec<(PathBuf, PathBuf)> {
         let nested = folder.counted().map(|upper| (self.top.join(".git"), upper.join(".git")));
         let others = self.elsewhere.iter().enumerate();
-        let others = others.map(|(n, path)| (path.clone(), folder.path.join(format!("{GIT}{n}")).join("upper")));
+        let others =
+            others.map(|(n, path)| (path.clone(), folder.path.join(format!("{GIT}{n}")).join("upper")));
         nested.into_iter().chain(others).filter(|(path, upper)| path.is_dir() && upper.is_dir()).collect()
     }
 
@@ -144,7 +145,11 @@ fn fresh_cover(at: &Path, layer: &Path) -> Result<Cover, ViewError> {
 /// The home folder, where the process is told of it.
 fn home_of(at: &WorldsAt, spawn: &Spawn) -> Option<PathBuf> {
     let told = spawn.env.iter().any(|(name, _)| name == "HOME");
-    at.home.as_ref().filter(|_| told).and_then(|home| fs::canonicalize(home).ok()).filter(|home| home.parent().is_some())
+    at.home
+        .as_ref()
+        .filter(|_| told)
+        .and_then(|home| fs::canonicalize(home).ok())
+        .filter(|home| home.parent().is_some())
 }
 
 /// In a user namespace a folder with a mount point below it cannot be covered; it is read-only then.
@@ -183,7 +188,9 @@ pub(super) fn view_file(path: &str, change: &LayerChange) -> Option<ViewFile> {
         (before, None) if is_folder(before) => return None,
         (None, _) => ViewKind::Added,
         (_, None) => ViewKind::Deleted,
-        (Some(Node::File { hash: was, .. }), Some(Node::File { hash: is, .. })) if was == is => ViewKind::Mode,
+        (Some(Node::File { hash: was, .. }), Some(Node::File { hash: is, .. })) if was == is => {
+            ViewKind::Mode
+        }
         _ => ViewKind::Modified,
     };
     let target = match &change.after {

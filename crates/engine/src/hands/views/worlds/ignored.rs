@@ -18,7 +18,11 @@ use super::cover::Ground;
 const CACHES: [&str; 4] = ["__pycache__", ".pytest_cache", ".mypy_cache", ".ruff_cache"];
 
 /// Returns the ignored folders of a layer, relative to it, those that are not inside of another one.
-pub(super) fn folders(ground: &Ground, upper: &Path, ignores: Ignores<'_>) -> Result<Vec<PathBuf>, ViewError> {
+pub(super) fn folders(
+    ground: &Ground,
+    upper: &Path,
+    ignores: Ignores<'_>,
+) -> Result<Vec<PathBuf>, ViewError> {
     let mut ignored = vec![];
     let mut level = vec![PathBuf::new()];
     while !level.is_empty() {

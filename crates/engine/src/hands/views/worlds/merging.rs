@@ -61,7 +61,8 @@ pub(super) fn merge(
     let done = folder.stack(&ground.top).home(&steps, &desk.join("kept"))?;
     if !done.conflicts.is_empty() {
         remove_layers(&desk)?;
-        let overlaps = done.conflicts.iter().filter_map(|path| ground.inside(path)).map(str::to_owned).collect();
+        let overlaps =
+            done.conflicts.iter().filter_map(|path| ground.inside(path)).map(str::to_owned).collect();
         return Ok(ViewMerged { overlaps, ..ViewMerged::default() });
     }
     let replaced = (overlap == Overlap::TakeView).then(|| desk.join("kept").display().to_string());
@@ -116,7 +117,8 @@ fn plan(
 /// Whether a folder that comes or goes does so because of a file that is merged.
 fn holds_wanted(change: &LayerChange, wanted: &BTreeSet<String>) -> bool {
     let prefix = format!("{}/", change.path);
-    let below: Vec<&String> = wanted.range(prefix.clone()..).take_while(|path| path.starts_with(&prefix)).collect();
+    let below: Vec<&String> =
+        wanted.range(prefix.clone()..).take_while(|path| path.starts_with(&prefix)).collect();
     !below.is_empty()
 }
 
