@@ -47,6 +47,8 @@ pub(super) enum Phase {
     },
     /// Everything is merged; displaced files are moved out of the real folder.
     Finishing,
+    /// Folders get their modes.
+    Closing,
     Done,
 }
 

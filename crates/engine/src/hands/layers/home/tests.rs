@@ -49,24 +49,27 @@ fn whiteout(path: &Path) {
 /// Reads a tree without its own times. Files of ours that are left over would be seen.
 fn tree(root: &Path) -> Tree {
     let mut tree = Tree::new();
-    let mut folders = vec![PathBuf::new()];
-    while let Some(folder) = folders.pop() {
-        for entry in fs::read_dir(root.join(&folder)).unwrap() {
-            let entry = entry.unwrap();
-            let (path, meta) = (folder.join(entry.file_name()), entry.metadata().unwrap());
-            let text = if meta.is_dir() {
-                folders.push(path.clone());
-                format!("folder {:o}", meta.permissions().mode() & 0o7777)
-            } else if meta.is_symlink() {
-                format!("link {}", fs::read_link(entry.path()).unwrap().display())
-            } else {
-                let text = fs::read_to_string(entry.path()).unwrap();
-                format!("file {:o} {text}", meta.permissions().mode() & 0o7777)
-            };
-            tree.insert(path.display().to_string(), text);
-        }
-    }
+    collect(root, Path::new(""), &mut tree);
     tree
+}
+
+fn collect(root: &Path, folder: &Path, tree: &mut Tree) {
+    for entry in fs::read_dir(root.join(folder)).unwrap() {
+        let entry = entry.unwrap();
+        let (path, place, meta) = (folder.join(entry.file_name()), entry.path(), entry.metadata().unwrap());
+        let mode = meta.permissions().mode() & 0o7777;
+        let text = if meta.is_dir() {
+            chmod(&place, mode | 0o700);
+            collect(root, &path, tree);
+            chmod(&place, mode);
+            format!("folder {mode:o}")
+        } else if meta.is_symlink() {
+            format!("link {}", fs::read_link(&place).unwrap().display())
+        } else {
+            format!("file {mode:o} {}", fs::read_to_string(&place).unwrap())
+        };
+        tree.insert(path.display().to_string(), text);
+    }
 }
 
 impl Fixture {
@@ -100,6 +103,10 @@ impl Fixture {
         put(&upper("folder-mode/more"), "new more");
         put(&upper("new/deep/file"), "new deep");
         chmod(&upper("new/deep"), 0o555);
+        // Unreadable to an ordinary user once it is merged.
+        put(&upper("closed/deep/file"), "new closed");
+        chmod(&upper("closed/deep"), 0o000);
+        chmod(&upper("closed"), 0o000);
         let mut fixture = Fixture { directory, steps: Vec::new() };
         fixture.steps = fixture.stack().change(&|_| false).unwrap().iter().map(HomeStep::from).collect();
         fixture
@@ -167,6 +174,9 @@ fn a_merge_makes_the_real_folder_as_the_view_and_keeps_what_it_displaced() {
         ("becomes-file", "file 644 new file"),
         ("becomes-folder", "folder 755"),
         ("becomes-folder/inner", "file 644 new inner"),
+        ("closed", "folder 0"),
+        ("closed/deep", "folder 0"),
+        ("closed/deep/file", "file 644 new closed"),
         ("edit", "file 644 new edit"),
         ("folder-mode", "folder 750"),
         ("folder-mode/more", "file 644 new more"),
@@ -226,9 +236,13 @@ fn dying_before_any_write_leaves_nothing_half_done() {
 
 /// Saves as editors do: a new file is renamed over the old one.
 fn save(path: &Path, text: &str) {
-    let beside = path.with_file_name("editor-file");
+    let (folder, beside) = (path.parent().unwrap(), path.with_file_name("editor-file"));
+    let mode = folder.metadata().unwrap().permissions();
+    // A person who wants to can write into a folder that is read-only to its owner.
+    chmod(folder, mode.mode() | 0o200);
     fs::write(&beside, text).unwrap();
     fs::rename(beside, path).unwrap();
+    fs::set_permissions(folder, mode).unwrap();
 }
 
 /// Checks that the merge is whole or not there at all, but for what lies on the way to the file that somebody saved and
