@@ -8,6 +8,7 @@ use std::os::unix::fs::chown;
 use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::path::PathBuf;
+use std::process::Command;
 
 use rustix::fs::CWD;
 use rustix::fs::FileType;
@@ -183,6 +184,16 @@ fn equal_copies_are_no_change_and_modes_are() {
         (Some(Node::Folder { mode: mode(&layers.at("real/d")) }), Some(Node::Folder { mode: 0o711 }));
     let script = (file(0o644, "x"), file(0o4755, "x"));
     assert_eq!(found, [("d", &folder.0, &folder.1), ("mode", &script.0, &script.1)]);
+}
+
+#[test]
+fn a_missing_layer_is_an_error_and_no_change() {
+    let layers = Layers::new();
+    layers.put("upper/new", "x");
+    layers.begin();
+    assert!(layers.stack(&["upper", "none"]).change(&|_| false).is_err());
+    fs::remove_dir(layers.at("real")).unwrap();
+    assert!(layers.stack(&["upper"]).change(&|_| false).is_err());
 }
 
 #[test]
@@ -380,6 +391,41 @@ fn layers_are_removed_however_deep_and_nothing_beside_them() {
     remove_layers(&layers.at("layers")).unwrap();
     remove_layers(&layers.at("layers")).unwrap();
     assert!(!layers.at("layers").exists() && layers.at("outside/keep").exists());
+}
+
+#[test]
+fn a_folder_that_is_mounted_inside_of_layers_is_not_emptied() {
+    let layers = Layers::new();
+    layers.put("real/precious", "x");
+    fs::create_dir_all(layers.at("layers/view")).unwrap();
+    let (real, view) = (layers.at("real"), layers.at("layers/view"));
+    let this = std::env::current_exe().unwrap();
+    let script = format!(
+        "mount --bind {} {} || exit 77; LAYERS_TO_REMOVE={} {} layers::remove_what_a_test_names --exact",
+        real.display(),
+        view.display(),
+        layers.at("layers").display(),
+        this.display()
+    );
+    let namespaces = if geteuid().is_root() { "-m" } else { "-rm" };
+    let output = Command::new("unshare").args([namespaces, "sh", "-c", &script]).output().unwrap();
+    if output.status.success() {
+        assert!(String::from_utf8_lossy(&output.stdout).contains("1 passed"));
+    } else {
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.code() == Some(77) || said.contains("unshare failed"), "{said}");
+        println!("skipped, no mounts here: {said}");
+    }
+    assert!(layers.at("real/precious").exists() && layers.at("layers").exists());
+}
+
+/// Called by the test above in a process of its own.
+#[test]
+fn remove_what_a_test_names() {
+    if let Some(named) = std::env::var_os("LAYERS_TO_REMOVE") {
+        let path = Path::new(&named).join("view");
+        assert_eq!(remove_layers(Path::new(&named)), Err(LayerError::OtherFileSystem { path }));
+    }
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! Merging while somebody saves, and what reading a change costs.
 
 use std::fs;
+use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::AtomicU64;
@@ -9,6 +10,10 @@ use std::thread;
 use std::time::Duration;
 use std::time::Instant;
 
+use seriatim_engine::hands::disk::Disk;
+use seriatim_engine::hands::files::Files;
+use seriatim_engine::hands::files::MERGE_PREFIX;
+use seriatim_engine::hands::files::TEMPORARY_PREFIX;
 use seriatim_engine::hands::layers::HomeStep;
 
 use crate::support::Layers;
@@ -83,6 +88,39 @@ fn an_editor_that_saves_in_a_loop_and_a_merge_lose_nothing() {
         assert!(left.iter().all(|name| name == ".editor"), "{round}: {left:?}");
     }
     println!("{merged} merged, {conflicts} conflicts");
+}
+
+#[test]
+fn displaced_files_are_kept_on_another_file_system_too() {
+    let Ok(memory) = tempfile::tempdir_in("/dev/shm") else {
+        println!("skipped, there is no /dev/shm");
+        return;
+    };
+    let layers = Layers::new();
+    layers.put("real/edited", "old");
+    layers.put("real/gone", "old");
+    symlink("old", layers.at("real/link")).unwrap();
+    layers.put("upper/edited", "new");
+    symlink("new", layers.at("upper/link")).unwrap();
+    layers.whiteout("upper/gone");
+    layers.begin();
+    let stack = layers.stack(&["upper"]);
+    let before = nodes(&layers.at("real"));
+    let steps: Vec<HomeStep> = stack.change(&|_| false).unwrap().iter().map(HomeStep::from).collect();
+    let kept = memory.path().join("kept");
+    assert_eq!(stack.home(&steps, &kept).unwrap().brought, ["edited", "gone", "link"]);
+    assert_eq!(nodes(&kept.join("displaced")), before);
+    assert_eq!(nodes(&layers.at("real")).into_keys().collect::<Vec<_>>(), ["edited", "link"]);
+}
+
+#[test]
+fn others_do_not_clear_what_a_merge_put_aside() {
+    let layers = Layers::new();
+    let name = format!("{MERGE_PREFIX}0123456789ab-0");
+    layers.put(&format!("real/{name}"), "somebody's file, after a crash");
+    assert!(name.starts_with(TEMPORARY_PREFIX));
+    assert_eq!(Disk.clear_temporary(&layers.at("real")), Ok(vec![]));
+    assert!(layers.at("real").join(name).exists());
 }
 
 #[test]
