@@ -13,9 +13,13 @@ use std::path::Path;
 use std::path::PathBuf;
 use std::rc::Rc;
 
+use proptest::collection::vec;
+use proptest::prelude::*;
 use rustix::fs::CWD;
 use rustix::fs::FileType;
 use rustix::fs::Mode;
+use rustix::fs::XattrFlags;
+use rustix::fs::lsetxattr;
 use rustix::fs::mknodat;
 use tempfile::TempDir;
 
@@ -72,11 +76,18 @@ fn collect(root: &Path, folder: &Path, tree: &mut Tree) {
     }
 }
 
+/// Returns a folder in memory, since each test builds hundreds of them, or on the disk where memory has no attributes.
+fn quick_folder() -> TempDir {
+    let has_attributes =
+        |folder: &TempDir| lsetxattr(folder.path(), "user.overlay.test", b"y", XattrFlags::empty()).is_ok();
+    let memory = tempfile::tempdir_in("/dev/shm").ok().filter(has_attributes);
+    memory.unwrap_or_else(|| tempfile::tempdir().unwrap())
+}
+
 impl Fixture {
     /// Builds a real folder and an upper layer with every kind of change.
     fn new() -> Fixture {
-        // In memory, where that is: each test builds hundreds of these.
-        let directory = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap();
+        let directory = quick_folder();
         let real = |name: &str| directory.path().join("real").join(name);
         let upper = |name: &str| directory.path().join("upper").join(name);
         for name in ["keep", "edit", "gone", "dir/a", "dir/sub/b", "becomes-folder", "becomes-file/x", "mode"]
@@ -345,5 +356,80 @@ fn dying_while_everything_goes_back_leaves_nothing_half_done() {
         now.retain(|path, _| !path.starts_with("new"));
         assert_eq!(home.conflicts, ["new/deep/file"], "{at}");
         assert_eq!(now, trees.0, "{at}");
+    }
+}
+
+/// A small tree: paths of up to three names with a number that says what is there.
+fn any_tree() -> impl Strategy<Value = Vec<(Vec<&'static str>, u8)>> {
+    let name = prop::sample::select(vec!["a", "b", "c"]);
+    vec((vec(name, 1..4), 0..12u8), 0..10)
+}
+
+/// Builds a tree; entries that do not fit are left out.
+fn build(root: &Path, entries: &[(Vec<&str>, u8)]) {
+    fs::create_dir_all(root).unwrap();
+    for (names, what) in entries {
+        let path: PathBuf = names.iter().fold(root.to_owned(), |path, name| path.join(name));
+        if fs::create_dir_all(path.parent().unwrap()).is_err() || path.symlink_metadata().is_ok() {
+            continue;
+        }
+        match what {
+            0..2 => symlink(format!("nowhere-{what}"), &path).unwrap(),
+            2..4 => {
+                fs::create_dir(&path).unwrap();
+                chmod(&path, [0o755, 0o750][usize::from(what - 2)]);
+            }
+            _ => {
+                fs::write(&path, format!("text {}", what % 3)).unwrap();
+                chmod(&path, if what % 2 == 0 { 0o644 } else { 0o755 });
+            }
+        }
+    }
+}
+
+/// Makes an upper layer of a whole view: every folder is opaque, and what the view lacks at the top is removed.
+fn make_upper(upper: &Path, real: &Path) {
+    for path in
+        tree(upper).keys().map(|path| upper.join(path)).filter(|path| !path.is_symlink() && path.is_dir())
+    {
+        lsetxattr(&path, "user.overlay.opaque", b"y", XattrFlags::empty()).unwrap();
+    }
+    for entry in fs::read_dir(real).unwrap() {
+        let path = upper.join(entry.unwrap().file_name());
+        if path.symlink_metadata().is_err() {
+            whiteout(&path);
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn any_view_is_merged_whatever_crashes_come_between(
+        before in any_tree(),
+        after in any_tree(),
+        deaths in vec(0..60usize, 0..4),
+        exchange in any::<bool>(),
+    ) {
+        let directory = quick_folder();
+        let at = |name: &str| directory.path().join(name);
+        build(&at("real"), &before);
+        build(&at("upper"), &after);
+        let view = tree(&at("upper"));
+        make_upper(&at("upper"), &at("real"));
+        put(&at("began"), "");
+        let mut fixture = Fixture { directory, steps: Vec::new() };
+        fixture.steps = fixture.stack().change(&|_| false).unwrap().iter().map(HomeStep::from).collect();
+        hook::allow_exchange(exchange);
+        for death in deaths {
+            fixture.home_with(die_at(death));
+        }
+        let home = fixture.home();
+        hook::allow_exchange(true);
+        let home = home.unwrap();
+        prop_assert_eq!((home.conflicts, home.brought.len()), (vec![], fixture.steps.len()));
+        prop_assert_eq!(tree(&fixture.real()), view);
+        prop_assert_eq!(fixture.stack().change(&|_| false).unwrap(), vec![]);
     }
 }
