@@ -2,6 +2,7 @@
 //!
 //! Each of the outer four (processes, files, the repository, the clock) is a port: a small trait of blocking calls
 //! with plain owned data in and out. Snapshots stand on [`files::Files`], so that simulated files have them as well.
+//! Layers of views ([`layers`]) are folders of this machine alone: whiteouts, links and descriptors have no simulation.
 //!
 //! Architecture invariant: nothing here knows about runs, flows or the journal.
 

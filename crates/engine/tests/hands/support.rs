@@ -21,6 +21,7 @@ use rustix::fs::Mode;
 use rustix::fs::mknodat;
 use rustix::process::Pid;
 use rustix::process::PidfdFlags;
+use rustix::process::geteuid;
 use rustix::process::pidfd_open;
 use seriatim_core::hash::Hash;
 use seriatim_engine::hands::layers::LayerStack;
@@ -175,27 +176,35 @@ impl Layers {
     }
 }
 
-/// Reads a whole tree in the plainest way.
+/// Reads a whole tree in the plainest way. What is unreadable to its owner is opened for the moment.
 pub(crate) fn nodes(root: &Path) -> BTreeMap<String, Node> {
     let mut nodes = BTreeMap::new();
-    let mut folders = vec![PathBuf::new()];
-    while let Some(folder) = folders.pop() {
-        for entry in fs::read_dir(root.join(&folder)).unwrap() {
-            let entry = entry.unwrap();
-            let (path, meta) = (folder.join(entry.file_name()), entry.metadata().unwrap());
-            let mode = meta.permissions().mode() & 0o7777;
-            let node = if meta.is_dir() {
-                folders.push(path.clone());
-                Node::Folder { mode }
-            } else if meta.is_symlink() {
-                Node::Link { target: encode_name(fs::read_link(entry.path()).unwrap().as_os_str()) }
-            } else if meta.is_file() {
-                Node::File { mode, size: meta.len(), hash: Hash::of(&fs::read(entry.path()).unwrap()) }
-            } else {
-                Node::Special
-            };
-            nodes.insert(encode_name(path.as_os_str()), node);
-        }
-    }
+    collect(root, Path::new(""), &mut nodes);
     nodes
+}
+
+fn collect(root: &Path, folder: &Path, nodes: &mut BTreeMap<String, Node>) {
+    for entry in fs::read_dir(root.join(folder)).unwrap() {
+        let entry = entry.unwrap();
+        let (path, place, meta) = (folder.join(entry.file_name()), entry.path(), entry.metadata().unwrap());
+        let mode = meta.permissions().mode() & 0o7777;
+        let is_closed = (meta.is_dir() || meta.is_file()) && mode & 0o500 != 0o500 && !geteuid().is_root();
+        if is_closed {
+            fs::set_permissions(&place, Permissions::from_mode(mode | 0o700)).unwrap();
+        }
+        let node = if meta.is_dir() {
+            collect(root, &path, nodes);
+            Node::Folder { mode }
+        } else if meta.is_symlink() {
+            Node::Link { target: encode_name(fs::read_link(&place).unwrap().as_os_str()) }
+        } else if meta.is_file() {
+            Node::File { mode, size: meta.len(), hash: Hash::of(&fs::read(&place).unwrap()) }
+        } else {
+            Node::Special
+        };
+        if is_closed {
+            fs::set_permissions(&place, meta.permissions()).unwrap();
+        }
+        nodes.insert(encode_name(path.as_os_str()), node);
+    }
 }

@@ -16,8 +16,10 @@ use super::look::Merged;
 use super::look::Seen;
 use super::look::metadata;
 use super::look::names_of;
+use super::look::names_of_real;
 use super::node::Node;
 use super::node::read_node;
+use crate::hands::files::FileError;
 use crate::hands::paths::encode_name;
 
 /// The result of one walk over the layers.
@@ -41,6 +43,10 @@ impl LayerStack {
     /// Returns the change as [`LayerStack::change`] does, and the files that were put back.
     pub fn survey(&self, apart: &dyn Fn(&Path) -> bool) -> Result<LayerSurvey, LayerError> {
         let began = fs::symlink_metadata(&self.began).map_err(|error| LayerError::of(&self.began, &error))?;
+        // Without the real folder everything would look like an addition.
+        if !metadata(&self.lower)?.is_some_and(|found| found.is_dir()) {
+            return Err(FileError::NotDirectory { path: self.lower.clone() }.into());
+        }
         let mut walk = Walk {
             access: Access::default(),
             apart,
@@ -80,7 +86,7 @@ impl Walk<'_> {
         let mut names = names_of(&merged.uppers)?;
         if let (Some(folder), None) = (&real.folder, &merged.real) {
             // The view does not show the real folder at this place, so all that it has is removed or replaced.
-            names.append(&mut names_of(std::slice::from_ref(folder))?);
+            names.append(&mut names_of_real(folder)?);
         }
         for name in names {
             let path = path.join(&name);
@@ -158,7 +164,7 @@ impl Walk<'_> {
 
     /// Lists everything below a real folder as removed.
     fn removed(&mut self, path: &Path, folder: &Path) -> Result<(), LayerError> {
-        for name in names_of(&[folder.to_owned()])? {
+        for name in names_of_real(folder)? {
             let (path, place) = (path.join(&name), folder.join(&name));
             if (self.apart)(&path) {
                 continue;

@@ -2,7 +2,7 @@
 //!
 //! First every path is compared. Then the plan is written down, new contents are written beside their places
 //! (*staging*), and exchanged with what is there (*applying*); what was displaced stays beside its place until
-//! everything is merged, and is then moved away (*finishing*). A path that turns out to be changed at that very moment
+//! everything is merged, and is then moved away (*finishing*), and folders get their modes (*closing*). A path that turns out to be changed at that very moment
 //! sends everything back (*undoing*).
 
 mod deed;
@@ -33,6 +33,7 @@ use super::LayerStack;
 use super::access::Access;
 use super::inside;
 use super::node::Node;
+use crate::hands::files::FileError;
 
 /// The result of a merge.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -71,6 +72,7 @@ impl LayerStack {
                 Phase::Staging => merge.unstage_all()?,
                 Phase::Applying => return merge.apply_all(wanted),
                 Phase::Finishing => return merge.finish(wanted),
+                Phase::Closing => return merge.close(wanted),
                 Phase::Done => return merge.merged(wanted),
                 Phase::Undoing { conflicts } => {
                     merge.undo_all()?;
@@ -116,11 +118,9 @@ impl Merge<'_> {
     }
 
     fn try_stage_all(&self) -> Result<(), LayerError> {
-        let mut is_loosening = true;
         for (index, deed) in self.plan.deeds.iter().enumerate() {
-            // The first deeds make folders writable, which the new contents need.
-            is_loosening &= matches!(deed.work, Work::Mode { .. });
-            if is_loosening {
+            // These come first in the plan: new contents may need the folders.
+            if matches!(deed.work, Work::Loosen { .. }) {
                 self.apply(index, deed)?;
             }
             self.stage(index, deed)?;
@@ -181,6 +181,22 @@ impl Merge<'_> {
         }
         self.sync_folders()?;
         self.kept.sync(&folders)?;
+        self.kept.enter(&Phase::Closing)?;
+        self.close(wanted)
+    }
+
+    /// Gives folders their modes. Nothing has to be reached through them afterwards.
+    fn close(&self, wanted: &[HomeStep]) -> Result<Homecoming, LayerError> {
+        for deed in &self.plan.deeds {
+            let Work::Mode { from, to, .. } = &deed.work else { continue };
+            match self.set_mode(deed, *from, *to) {
+                // A mode that somebody gave in the meantime stays. A folder that cannot be reached had its turn before
+                // a crash: children come before their parents.
+                Ok(_) | Err(LayerError::File(FileError::Permission { .. })) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        self.sync_folders()?;
         self.kept.enter(&Phase::Done)?;
         self.merged(wanted)
     }
@@ -189,8 +205,8 @@ impl Merge<'_> {
         let mut brought = Vec::new();
         for step in wanted {
             let was_folder = step.before.as_ref().is_some_and(Node::is_folder);
-            let stayed =
-                was_folder && step.after.is_none() && self.root.folder(&inside(&step.path)?)?.is_some();
+            let is_removed = was_folder && step.after.is_none();
+            let stayed = is_removed && matches!(self.root.folder(&inside(&step.path)?), Ok(Some(_)));
             if !stayed {
                 brought.push(step.path.clone());
             }

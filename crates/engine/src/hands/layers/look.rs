@@ -63,7 +63,7 @@ impl LayerStack {
         };
         let mut names = names_of(&merged.uppers)?;
         if let Some(real) = &merged.real {
-            names.append(&mut names_of(std::slice::from_ref(real))?);
+            names.append(&mut names_of_real(real)?);
         }
         let mut listed = Vec::new();
         for name in names {
@@ -182,4 +182,12 @@ pub(super) fn names_of(folders: &[PathBuf]) -> Result<BTreeSet<OsString>, LayerE
         }
     }
     Ok(names)
+}
+
+/// Returns the names in a real folder; none if it was removed meanwhile, which people may do at any time.
+pub(super) fn names_of_real(folder: &Path) -> Result<BTreeSet<OsString>, LayerError> {
+    match names_of(&[folder.to_owned()]) {
+        Err(LayerError::File(error)) if error.is_absence() => Ok(BTreeSet::new()),
+        names => names,
+    }
 }

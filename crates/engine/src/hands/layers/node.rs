@@ -5,6 +5,7 @@ use std::io;
 use std::io::ErrorKind;
 use std::io::Read;
 use std::os::fd::AsFd;
+use std::os::fd::OwnedFd;
 use std::path::Path;
 
 use rustix::fs::AtFlags;
@@ -16,6 +17,7 @@ use rustix::fs::openat;
 use rustix::fs::readlinkat;
 use rustix::fs::statat;
 use rustix::io::Errno;
+use rustix::process::geteuid;
 use serde::Deserialize;
 use serde::Serialize;
 use seriatim_core::hash::Hash;
@@ -23,6 +25,8 @@ use sha2::Digest;
 use sha2::Sha256;
 
 use super::LayerError;
+use super::writes::descriptor_path;
+use super::writes::set_mode;
 use crate::hands::files::FileError;
 use crate::hands::paths::encode_name;
 
@@ -130,11 +134,10 @@ pub(super) fn read_node(
 }
 
 fn read_file(folder: impl AsFd, name: &Path, shown: &Path) -> Result<Option<Node>, LayerError> {
-    // Without NONBLOCK a pipe that was put there in between would block for ever.
-    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-    let opened = match openat(folder, name, flags, Mode::empty()) {
+    let opened = match open_file(&folder, name) {
         Ok(opened) => opened,
         Err(Errno::NOENT | Errno::LOOP | Errno::NXIO) => return Ok(None),
+        Err(Errno::ACCESS) => return read_closed_file(folder, name, shown),
         Err(errno) => return Err(LayerError::errno(shown, errno)),
     };
     let found = fstat(&opened).map_err(|errno| LayerError::errno(shown, errno))?;
@@ -144,6 +147,37 @@ fn read_file(folder: impl AsFd, name: &Path, shown: &Path) -> Result<Option<Node
     let (size, hash) =
         digest(&mut File::from(opened), |_| Ok(())).map_err(|error| LayerError::of(shown, &error))?;
     Ok(Some(Node::File { mode: found.st_mode & PERMISSION_BITS, size, hash }))
+}
+
+fn open_file(folder: impl AsFd, name: &Path) -> rustix::io::Result<OwnedFd> {
+    // Without NONBLOCK a pipe that was put there in between would block for ever.
+    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    openat(folder, name, flags, Mode::empty())
+}
+
+/// Reads a file that is unreadable to its own owner: it is readable for the moment of opening it. Without this, a file
+/// that an agent leaves so could be merged, but never compared again.
+fn read_closed_file(folder: impl AsFd, name: &Path, shown: &Path) -> Result<Option<Node>, LayerError> {
+    let of = |errno| LayerError::errno(shown, errno);
+    let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let place = match openat(folder, name, flags, Mode::empty()) {
+        Err(Errno::NOENT) => return Ok(None),
+        place => place.map_err(of)?,
+    };
+    let found = fstat(&place).map_err(of)?;
+    if FileType::from_raw_mode(found.st_mode) != FileType::RegularFile {
+        return Ok(None);
+    }
+    let mode = found.st_mode & PERMISSION_BITS;
+    if found.st_uid != geteuid().as_raw() || mode & 0o400 != 0 {
+        return Err(of(Errno::ACCESS));
+    }
+    let io_error = |error: io::Error| LayerError::of(shown, &error);
+    set_mode(&place, mode | 0o400).map_err(io_error)?;
+    let opened = File::open(descriptor_path(&place));
+    set_mode(&place, mode).map_err(io_error)?;
+    let (size, hash) = digest(&mut opened.map_err(io_error)?, |_| Ok(())).map_err(io_error)?;
+    Ok(Some(Node::File { mode, size, hash }))
 }
 
 /// Reads to the end, gives each piece to `each`, and returns size and digest.

@@ -15,8 +15,10 @@ use rustix::fs::FileType;
 use rustix::fs::Mode;
 use rustix::fs::OFlags;
 use rustix::fs::RenameFlags;
+use rustix::fs::ResolveFlags;
 use rustix::fs::fstat;
 use rustix::fs::openat;
+use rustix::fs::openat2;
 use rustix::fs::renameat_with;
 use rustix::fs::statat;
 use rustix::fs::unlinkat;
@@ -31,12 +33,14 @@ use super::writes;
 /// As many folders as are open at once. A deeper one is moved up first: an agent can nest folders deeper than there
 /// are descriptors, and deeper than a path can name.
 const DEPTH_MAX: usize = 64;
+const FOLDER: OFlags = OFlags::DIRECTORY.union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
 
 /// Removes a folder of layers with everything in it. No link is followed, and nothing on another file system is
 /// touched: a view that is still mounted is an error. A folder that does not exist counts as removed.
 pub fn remove_layers(dir: &Path) -> Result<(), LayerError> {
     let of = |errno| LayerError::errno(dir, errno);
-    let top = match open_folder(CWD, dir.as_os_str()) {
+    let opened = openat(CWD, dir, FOLDER | OFlags::PATH, Mode::empty());
+    let top = match opened.and_then(usable) {
         Ok(top) => top,
         Err(Errno::NOENT) => return Ok(()),
         // With these flags a link is no folder.
@@ -83,7 +87,10 @@ impl Removal<'_> {
                 unlinkat(folder, &name, AtFlags::empty()).map_err(of)?;
                 continue;
             }
-            let inner = open_folder(folder, &name).map_err(of)?;
+            let inner = match open_folder(folder, &name) {
+                Err(Errno::XDEV) => return Err(LayerError::OtherFileSystem { path: shown }),
+                inner => inner.map_err(of)?,
+            };
             if depth < DEPTH_MAX {
                 self.empty(&inner, &shown, depth + 1)?;
                 unlinkat(folder, &name, AtFlags::REMOVEDIR).map_err(of)?;
@@ -106,16 +113,21 @@ impl Removal<'_> {
     }
 }
 
-/// Opens a folder, never through a link, and makes it usable to its owner.
+/// Opens a folder, never through a link or into a mount (also one of the same file system), and makes it usable to its
+/// owner.
 fn open_folder(parent: impl AsFd, name: &OsStr) -> rustix::io::Result<OwnedFd> {
-    let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    let by_path = openat(&parent, name, flags | OFlags::PATH, Mode::empty())?;
+    let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_XDEV;
+    let by_path = openat2(parent, name, FOLDER | OFlags::PATH, Mode::empty(), resolve)?;
+    usable(by_path)
+}
+
+fn usable(by_path: OwnedFd) -> rustix::io::Result<OwnedFd> {
     let mode = fstat(&by_path)?.st_mode & 0o7777;
     if mode & 0o700 != 0o700 {
         writes::set_mode(&by_path, mode | 0o700)
             .map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::IO))?;
     }
-    openat(&by_path, ".", flags | OFlags::RDONLY, Mode::empty())
+    openat(&by_path, ".", FOLDER | OFlags::RDONLY, Mode::empty())
 }
 
 fn names_in(folder: &OwnedFd) -> rustix::io::Result<Vec<OsString>> {

@@ -15,6 +15,7 @@ use std::path::Path;
 use std::path::PathBuf;
 
 use rustix::fs::AtFlags;
+use rustix::fs::CWD;
 use rustix::fs::Mode;
 use rustix::fs::OFlags;
 use rustix::fs::RenameFlags;
@@ -82,6 +83,17 @@ pub(super) fn rename_new(from: Spot<'_>, to: Spot<'_>) -> Result<()> {
     }
 }
 
+/// Renames to a path outside of the real folder, which must be free.
+pub(super) fn move_out(from: Spot<'_>, to: &Path) -> Result<()> {
+    point();
+    renameat_with(from.folder, from.name, CWD, to, RenameFlags::NOREPLACE)
+}
+
+pub(super) fn rename_path(from: &Path, to: &Path) -> io::Result<()> {
+    point();
+    fs::rename(from, to)
+}
+
 pub(super) fn link(from: Spot<'_>, to: Spot<'_>) -> Result<()> {
     point();
     linkat(from.folder, from.name, to.folder, to.name, AtFlags::empty())
@@ -132,8 +144,7 @@ pub(super) fn replace_durably(folder: &Path, name: &str, bytes: &[u8]) -> io::Re
     let mut file = File::create(&beside)?;
     write(&mut file, bytes)?;
     file.sync_all()?;
-    point();
-    fs::rename(&beside, folder.join(name))?;
+    rename_path(&beside, &folder.join(name))?;
     File::open(folder)?.sync_all()
 }
 

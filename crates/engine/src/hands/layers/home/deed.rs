@@ -27,16 +27,23 @@ pub(super) enum Done {
 impl Merge<'_> {
     pub(super) fn apply(&self, index: usize, deed: &Deed) -> Result<Done, LayerError> {
         match &deed.work {
-            Work::Mode { from, to, made } => match self.set_mode(deed, *from, *to)? {
-                Done::Conflict if !made => Ok(Done::Conflict),
-                Done::Conflict | Done::Yes => Ok(Done::Yes),
-            },
+            Work::Loosen { from, to } => self.set_mode(deed, *from, *to),
+            // It comes last: files are still to be moved out of folders that will be closed.
+            Work::Mode { from, to, made } => self.check_mode(deed, *from, *to, *made),
             Work::RemoveFile { before, after } => self.remove_file(index, deed, before, after.as_ref()),
             Work::RemoveFolder { emptied, .. } => self.remove_folder(deed, *emptied),
             Work::MakeFolder { .. } => self.make_folder(deed),
             Work::Put { before: Some(before), after, .. } => self.replace(index, deed, before, after),
             Work::Put { before: None, after, .. } => self.add(index, deed, after),
         }
+    }
+
+    fn check_mode(&self, deed: &Deed, from: u32, to: u32, made: bool) -> Result<Done, LayerError> {
+        let expected = match self.root.node(&deed.place()?)? {
+            Some(Node::Folder { mode }) => [from, to].contains(&(mode & MERGED_BITS)),
+            _ => false,
+        };
+        Ok(if expected || made { Done::Yes } else { Done::Conflict })
     }
 
     /// Sets the mode of a folder that has the mode `from`. Bits that are not merged stay as they are.

@@ -10,9 +10,6 @@ use std::os::unix::fs::DirBuilderExt;
 use std::path::Path;
 use std::path::PathBuf;
 
-use rustix::fs::CWD;
-use rustix::fs::RenameFlags;
-use rustix::fs::renameat_with;
 use rustix::io::Errno;
 use serde::Deserialize;
 use serde::Serialize;
@@ -47,6 +44,8 @@ pub(super) enum Phase {
     },
     /// Everything is merged; displaced files are moved out of the real folder.
     Finishing,
+    /// Folders get their modes.
+    Closing,
     Done,
 }
 
@@ -138,7 +137,7 @@ impl Kept {
         make_private(&parent_of(wanted)).map_err(errno_of)?;
         let spot = entry.spot();
         // The same node is kept where that can be: a program that still has it open then writes into the kept file.
-        match renameat_with(spot.folder, spot.name, CWD, wanted, RenameFlags::NOREPLACE) {
+        match writes::move_out(spot, wanted) {
             Err(Errno::XDEV | Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => {
                 copy_new(&spot.path(), &self.path.join(PART), wanted).map_err(errno_of)?;
                 writes::unlink(spot)
@@ -186,5 +185,5 @@ fn copy_new(from: &Path, part: &Path, to: &Path) -> io::Result<()> {
     digest(&mut File::open(from)?, |piece| writes::write(&mut file, piece))?;
     file.set_permissions(found.permissions())?;
     file.sync_all()?;
-    fs::rename(part, to)
+    writes::rename_path(part, to)
 }

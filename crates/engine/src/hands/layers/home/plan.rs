@@ -52,7 +52,12 @@ pub(super) struct Deed {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Work {
-    /// `made`: the folder was made by this merge, so a mode that others gave it is no conflict.
+    /// Makes a folder writable to its owner while the merge works in it.
+    Loosen {
+        from: u32,
+        to: u32,
+    },
+    /// Gives a folder its mode, when everything else is done. `made`: the folder was made by this merge, so a mode that others gave it is no conflict.
     Mode {
         from: u32,
         to: u32,
@@ -336,7 +341,7 @@ impl Planner<'_> {
         for path in touched.into_iter().filter(|path| !path.as_os_str().is_empty()) {
             let Some(mode) = self.real_mode(&path)?.filter(|mode| mode & 0o300 != 0o300) else { continue };
             let open = mode | MADE_MODE;
-            loosened.push(deed(&path, Path::new(""), Work::Mode { from: mode, to: open, made: false }));
+            loosened.push(deed(&path, Path::new(""), Work::Loosen { from: mode, to: open }));
             if let Some(known) = self.modes.get_mut(&path) {
                 known.from = open;
             } else if !self.is_removed(&path) {

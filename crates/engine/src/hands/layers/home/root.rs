@@ -88,12 +88,19 @@ impl Root {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let mut all = folders.len() > FOLDERS_SYNCED_MAX;
         for path in folders.iter().take(FOLDERS_SYNCED_MAX) {
-            let Some(folder) = self.folder(path)? else { continue };
+            let folder = match self.folder(path) {
+                Ok(Some(folder)) => folder,
+                Ok(None) => continue,
+                // A folder that its owner cannot reach or read can only be synchronised with everything else.
+                Err(_) => {
+                    all = true;
+                    continue;
+                }
+            };
             match openat(&folder, ".", flags, Mode::empty()) {
                 Ok(readable) => {
                     File::from(readable).sync_all().map_err(|error| LayerError::of(path, &error))?;
                 }
-                // A folder that its owner may not read can only be synchronised with everything else.
                 Err(_) => all = true,
             }
         }

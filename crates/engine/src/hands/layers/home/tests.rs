@@ -13,9 +13,13 @@ use std::path::Path;
 use std::path::PathBuf;
 use std::rc::Rc;
 
+use proptest::collection::vec;
+use proptest::prelude::*;
 use rustix::fs::CWD;
 use rustix::fs::FileType;
 use rustix::fs::Mode;
+use rustix::fs::XattrFlags;
+use rustix::fs::lsetxattr;
 use rustix::fs::mknodat;
 use tempfile::TempDir;
 
@@ -49,31 +53,41 @@ fn whiteout(path: &Path) {
 /// Reads a tree without its own times. Files of ours that are left over would be seen.
 fn tree(root: &Path) -> Tree {
     let mut tree = Tree::new();
-    let mut folders = vec![PathBuf::new()];
-    while let Some(folder) = folders.pop() {
-        for entry in fs::read_dir(root.join(&folder)).unwrap() {
-            let entry = entry.unwrap();
-            let (path, meta) = (folder.join(entry.file_name()), entry.metadata().unwrap());
-            let text = if meta.is_dir() {
-                folders.push(path.clone());
-                format!("folder {:o}", meta.permissions().mode() & 0o7777)
-            } else if meta.is_symlink() {
-                format!("link {}", fs::read_link(entry.path()).unwrap().display())
-            } else {
-                let text = fs::read_to_string(entry.path()).unwrap();
-                format!("file {:o} {text}", meta.permissions().mode() & 0o7777)
-            };
-            tree.insert(path.display().to_string(), text);
-        }
-    }
+    collect(root, Path::new(""), &mut tree);
     tree
+}
+
+fn collect(root: &Path, folder: &Path, tree: &mut Tree) {
+    for entry in fs::read_dir(root.join(folder)).unwrap() {
+        let entry = entry.unwrap();
+        let (path, place, meta) = (folder.join(entry.file_name()), entry.path(), entry.metadata().unwrap());
+        let mode = meta.permissions().mode() & 0o7777;
+        let text = if meta.is_dir() {
+            chmod(&place, mode | 0o700);
+            collect(root, &path, tree);
+            chmod(&place, mode);
+            format!("folder {mode:o}")
+        } else if meta.is_symlink() {
+            format!("link {}", fs::read_link(&place).unwrap().display())
+        } else {
+            format!("file {mode:o} {}", fs::read_to_string(&place).unwrap())
+        };
+        tree.insert(path.display().to_string(), text);
+    }
+}
+
+/// Returns a folder in memory, since each test builds hundreds of them, or on the disk where memory has no attributes.
+fn quick_folder() -> TempDir {
+    let has_attributes =
+        |folder: &TempDir| lsetxattr(folder.path(), "user.overlay.test", b"y", XattrFlags::empty()).is_ok();
+    let memory = tempfile::tempdir_in("/dev/shm").ok().filter(has_attributes);
+    memory.unwrap_or_else(|| tempfile::tempdir().unwrap())
 }
 
 impl Fixture {
     /// Builds a real folder and an upper layer with every kind of change.
     fn new() -> Fixture {
-        // In memory, where that is: each test builds hundreds of these.
-        let directory = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap();
+        let directory = quick_folder();
         let real = |name: &str| directory.path().join("real").join(name);
         let upper = |name: &str| directory.path().join("upper").join(name);
         for name in ["keep", "edit", "gone", "dir/a", "dir/sub/b", "becomes-folder", "becomes-file/x", "mode"]
@@ -100,6 +114,10 @@ impl Fixture {
         put(&upper("folder-mode/more"), "new more");
         put(&upper("new/deep/file"), "new deep");
         chmod(&upper("new/deep"), 0o555);
+        // Unreadable to an ordinary user once it is merged.
+        put(&upper("closed/deep/file"), "new closed");
+        chmod(&upper("closed/deep"), 0o000);
+        chmod(&upper("closed"), 0o000);
         let mut fixture = Fixture { directory, steps: Vec::new() };
         fixture.steps = fixture.stack().change(&|_| false).unwrap().iter().map(HomeStep::from).collect();
         fixture
@@ -167,6 +185,9 @@ fn a_merge_makes_the_real_folder_as_the_view_and_keeps_what_it_displaced() {
         ("becomes-file", "file 644 new file"),
         ("becomes-folder", "folder 755"),
         ("becomes-folder/inner", "file 644 new inner"),
+        ("closed", "folder 0"),
+        ("closed/deep", "folder 0"),
+        ("closed/deep/file", "file 644 new closed"),
         ("edit", "file 644 new edit"),
         ("folder-mode", "folder 750"),
         ("folder-mode/more", "file 644 new more"),
@@ -226,9 +247,13 @@ fn dying_before_any_write_leaves_nothing_half_done() {
 
 /// Saves as editors do: a new file is renamed over the old one.
 fn save(path: &Path, text: &str) {
-    let beside = path.with_file_name("editor-file");
+    let (folder, beside) = (path.parent().unwrap(), path.with_file_name("editor-file"));
+    let mode = folder.metadata().unwrap().permissions();
+    // A person who wants to can write into a folder that is read-only to its owner.
+    chmod(folder, mode.mode() | 0o200);
     fs::write(&beside, text).unwrap();
     fs::rename(beside, path).unwrap();
+    fs::set_permissions(folder, mode).unwrap();
 }
 
 /// Checks that the merge is whole or not there at all, but for what lies on the way to the file that somebody saved and
@@ -331,5 +356,80 @@ fn dying_while_everything_goes_back_leaves_nothing_half_done() {
         now.retain(|path, _| !path.starts_with("new"));
         assert_eq!(home.conflicts, ["new/deep/file"], "{at}");
         assert_eq!(now, trees.0, "{at}");
+    }
+}
+
+/// A small tree: paths of up to three names with a number that says what is there.
+fn any_tree() -> impl Strategy<Value = Vec<(Vec<&'static str>, u8)>> {
+    let name = prop::sample::select(vec!["a", "b", "c"]);
+    vec((vec(name, 1..4), 0..12u8), 0..10)
+}
+
+/// Builds a tree; entries that do not fit are left out.
+fn build(root: &Path, entries: &[(Vec<&str>, u8)]) {
+    fs::create_dir_all(root).unwrap();
+    for (names, what) in entries {
+        let path: PathBuf = names.iter().fold(root.to_owned(), |path, name| path.join(name));
+        if fs::create_dir_all(path.parent().unwrap()).is_err() || path.symlink_metadata().is_ok() {
+            continue;
+        }
+        match what {
+            0..2 => symlink(format!("nowhere-{what}"), &path).unwrap(),
+            2..4 => {
+                fs::create_dir(&path).unwrap();
+                chmod(&path, [0o755, 0o750][usize::from(what - 2)]);
+            }
+            _ => {
+                fs::write(&path, format!("text {}", what % 3)).unwrap();
+                chmod(&path, if what % 2 == 0 { 0o644 } else { 0o755 });
+            }
+        }
+    }
+}
+
+/// Makes an upper layer of a whole view: every folder is opaque, and what the view lacks at the top is removed.
+fn make_upper(upper: &Path, real: &Path) {
+    for path in
+        tree(upper).keys().map(|path| upper.join(path)).filter(|path| !path.is_symlink() && path.is_dir())
+    {
+        lsetxattr(&path, "user.overlay.opaque", b"y", XattrFlags::empty()).unwrap();
+    }
+    for entry in fs::read_dir(real).unwrap() {
+        let path = upper.join(entry.unwrap().file_name());
+        if path.symlink_metadata().is_err() {
+            whiteout(&path);
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn any_view_is_merged_whatever_crashes_come_between(
+        before in any_tree(),
+        after in any_tree(),
+        deaths in vec(0..60usize, 0..4),
+        exchange in any::<bool>(),
+    ) {
+        let directory = quick_folder();
+        let at = |name: &str| directory.path().join(name);
+        build(&at("real"), &before);
+        build(&at("upper"), &after);
+        let view = tree(&at("upper"));
+        make_upper(&at("upper"), &at("real"));
+        put(&at("began"), "");
+        let mut fixture = Fixture { directory, steps: Vec::new() };
+        fixture.steps = fixture.stack().change(&|_| false).unwrap().iter().map(HomeStep::from).collect();
+        hook::allow_exchange(exchange);
+        for death in deaths {
+            fixture.home_with(die_at(death));
+        }
+        let home = fixture.home();
+        hook::allow_exchange(true);
+        let home = home.unwrap();
+        prop_assert_eq!((home.conflicts, home.brought.len()), (vec![], fixture.steps.len()));
+        prop_assert_eq!(tree(&fixture.real()), view);
+        prop_assert_eq!(fixture.stack().change(&|_| false).unwrap(), vec![]);
     }
 }

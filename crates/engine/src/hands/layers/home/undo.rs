@@ -18,7 +18,9 @@ impl Merge<'_> {
     pub(super) fn undo(&self, index: usize, deed: &Deed) -> Result<(), LayerError> {
         match &deed.work {
             // A mode that somebody else gave stays.
-            Work::Mode { from, to, .. } => self.set_mode(deed, *to, *from).map(drop),
+            Work::Loosen { from, to } => self.set_mode(deed, *to, *from).map(drop),
+            // These are set when nothing is undone any more.
+            Work::Mode { .. } => Ok(()),
             Work::RemoveFile { before, .. } => self.undo_remove_file(index, deed, before),
             Work::RemoveFolder { mode, .. } => self.undo_remove_folder(deed, *mode),
             Work::MakeFolder { mode } => self.undo_make_folder(deed, *mode),
@@ -34,7 +36,7 @@ impl Merge<'_> {
             return remove(&aside);
         }
         match &deed.work {
-            Work::Mode { from, to, .. } => self.set_mode(deed, *to, *from).map(drop),
+            Work::Loosen { from, to } => self.set_mode(deed, *to, *from).map(drop),
             _ => Ok(()),
         }
     }
