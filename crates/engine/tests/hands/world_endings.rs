@@ -183,11 +183,11 @@ fn a_supervisor_that_is_killed_takes_the_world_along() {
         let supervisor = keepers(&spawn.marker);
         // Whichever of the two ends first, the other one follows.
         rustix::process::pidfd_send_signal(&supervisor[0], rustix::process::Signal::KILL).unwrap();
-        alive.assert_over(60);
-        for keeper in &supervisor {
-            assert!(has_ended(keeper, 60));
-        }
         let last = lines.last().unwrap();
+        alive.assert_over(0);
+        for keeper in &supervisor {
+            assert!(has_ended(keeper, 0));
+        }
         assert!(last.starts_with("ended ") && last.contains("\"signaled\":9"), "{last}");
         engine.wait().unwrap();
     }
