@@ -125,7 +125,7 @@ fn a_crowd_that_forks_against_its_end_is_ended() {
     for user in users() {
         let site = Site::new(user);
         let text = "trap '' TERM; while :; do setsid sleep 1000 & done";
-        let spawn = Spawn { deadline_ms: Some(700), grace_ms: 50, ..site.script(text) };
+        let spawn = Spawn { deadline_ms: Some(300), grace_ms: 50, ..site.script(text) };
         let outcome = site.run(&spawn);
         assert_eq!((outcome.ended().how, &outcome.ended().survived), (How::Deadline, &Vec::new()));
         assert_eq!(processes().sweep(&spawn.marker), Vec::<u32>::new());

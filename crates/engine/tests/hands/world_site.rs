@@ -247,6 +247,15 @@ impl Site {
     }
 }
 
+impl Drop for Site {
+    fn drop(&mut self) {
+        // The kernel leaves a folder without any rights there, which an ordinary user cannot remove as it is.
+        for name in ["layers/work/work", "layers/work2/work"] {
+            let _ = fs::set_permissions(self.path(name), Permissions::from_mode(0o700));
+        }
+    }
+}
+
 /// Runs the engine's program and reads what became of the process. The mounts of this machine must not change by it.
 #[track_caller]
 pub(crate) fn run_engine(command: &mut Command) -> Outcome {
