@@ -284,7 +284,8 @@ impl<'w> Attempt<'w> {
         let _ = self.child.kill();
     }
 
-    /// True for processes of the supervisor's session, also when they have emptied their environment.
+    /// True for processes of the supervisor's session, also when they have emptied their environment. The first process
+    /// of a world is one of them, and when it has ended, all that lived in the world has.
     fn owns(&self, process: &Process) -> bool {
         process.session == self.child.id()
     }

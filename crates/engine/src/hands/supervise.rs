@@ -8,6 +8,9 @@
 //! by a double fork or a session of its own, and when the kernel says that there is no child left, then there
 //! is no descendant left.
 //!
+//! An agent with a world is started by the first process of that world, which also adopts and reaps the orphans
+//! ([`crate::hands::world`]). The supervisor stays outside, and ends the world with all that is left in it.
+//!
 //! The report goes over the socket and not into a file, since nobody but this engine may believe it: an attempt
 //! whose engine died is a crash, whatever the agent achieved.
 
@@ -291,6 +294,10 @@ impl Supervisor {
         let mut seen: BTreeSet<(u32, u64)> = BTreeSet::new();
         let mut refused = Vec::new();
         for _ in 0..scans_max {
+            // A crowd that forks against its end grows while it is looked at. In a world that need not be won.
+            if matches!(self.charge, Charge::World(_)) && self.killed.len() >= LEFTOVERS_MAX {
+                break;
+            }
             let mut found = self.scan();
             found.retain(|process| !seen.contains(&(process.pid, process.started)));
             if found.is_empty() {

@@ -49,7 +49,8 @@ pub struct WorldPlan {
     /// Files and folders that are the real thing and can be read.
     #[serde(with = "named::paths")]
     pub show: Vec<PathBuf>,
-    /// Files and folders that are empty and read-only inside. A path that does not exist is skipped.
+    /// Files and folders that are empty and read-only inside. A path that does not exist is skipped. A path that is
+    /// replaced outside meanwhile appears inside as what it is then, unless it lies in a covered folder.
     #[serde(with = "named::paths")]
     pub hide: Vec<PathBuf>,
     /// The folder below which the world keeps its private `/tmp`, `/var/tmp` and `/dev/shm`.

@@ -99,6 +99,11 @@ fn what_is_not_there_or_not_absolute_is_refused_by_its_name() {
         assert!(missing.reason.contains("/no/such/place"), "{missing}");
         assert_eq!(refuse(&|plan| plan.show.push("relative".into())).step, WorldStep::Show);
         assert_eq!(refuse(&|plan| plan.covers[0].at = "/".into()).step, WorldStep::Layers);
+        assert_eq!(refuse(&|plan| plan.share.push("/".into())).step, WorldStep::Layers);
+        if user == User::Other {
+            let foreign = refuse(&|plan| plan.covers[0].work = "/var/tmp".into());
+            assert!(foreign.reason.contains("another user"), "{foreign}");
+        }
         assert_eq!(refuse(&|plan| plan.own = "/no/such/place".into()).step, WorldStep::Temporary);
         assert_eq!(refuse(&|plan| plan.covers[0].upper = "/no/such/place".into()).step, WorldStep::Layers);
     }

@@ -2,14 +2,17 @@
 
 use std::ffi::OsStr;
 use std::fs;
+use std::io::Read;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::PermissionsExt;
+use std::os::unix::net::UnixListener;
 use std::path::Path;
 use std::process::Command;
 
 use seriatim_engine::hands::process::How;
 use seriatim_engine::hands::process::Input;
 use seriatim_engine::hands::process::Spawn;
+use seriatim_engine::hands::world::Cover;
 use seriatim_engine::hands::world::Network;
 use seriatim_engine::hands::world::WorldPlan;
 
@@ -217,5 +220,56 @@ fn the_working_folder_is_the_one_of_the_view() {
         assert!(outcome.lines[1].ends_with(" 1"), "its parent is the first process of the world");
         assert!(!site.workspace.join("sub/here").exists());
         assert!(site.path("layers/upper/sub/here").exists());
+    }
+}
+
+#[test]
+fn covers_may_lie_inside_of_each_other() {
+    for user in users() {
+        let site = Site::new(user);
+        let home = site.path("shared/home");
+        let project = home.join("project");
+        fs::create_dir_all(&project).unwrap();
+        fs::write(home.join("rc"), "rc\n").unwrap();
+        fs::write(project.join("file"), "one\n").unwrap();
+        for name in ["upper2", "work2"] {
+            fs::create_dir(site.path("layers").join(name)).unwrap();
+        }
+        site.hand_over();
+        let mut plan = site.plan();
+        plan.share.clear();
+        plan.covers[0].at = project.clone();
+        let (upper, work) = (site.path("layers/upper2"), site.path("layers/work2"));
+        // The outer one comes last: the order in the plan does not matter.
+        plan.covers.push(Cover { at: home.clone(), lowers: vec![], upper, work });
+        let text = "echo two > file; echo x > ../new; cat ../rc file";
+        let outcome = site.run(&Spawn { world: Some(plan), cwd: project, ..site.script(text) });
+        assert_eq!(outcome.lines, ["rc", "two"], "{user:?} {}", outcome.ended().stderr);
+        assert_eq!(fs::read_to_string(site.path("layers/upper/file")).unwrap(), "two\n");
+        assert_eq!(fs::read_to_string(site.path("layers/upper2/new")).unwrap(), "x\n");
+        assert_eq!(fs::read_to_string(home.join("project/file")).unwrap(), "one\n");
+        assert!(!home.join("new").exists());
+    }
+}
+
+#[test]
+fn a_socket_that_is_shared_can_be_used() {
+    if Command::new("python3").arg("--version").output().is_err() {
+        println!("not tried: it needs python3");
+        return;
+    }
+    for user in users() {
+        let site = Site::new(user);
+        let listener = UnixListener::bind(site.path("store/socket")).unwrap();
+        site.hand_over();
+        let mut plan = site.plan();
+        plan.share.push(site.path("store/socket"));
+        let text = "python3 -c 'import socket, sys; s = socket.socket(socket.AF_UNIX); s.connect(sys.argv[1]); \
+             s.sendall(b\"phase\")' \"$STORE/socket\"";
+        let outcome = site.run(&Spawn { world: Some(plan), ..site.script(text) });
+        assert!(outcome.ended().success(), "{user:?} {}", outcome.ended().stderr);
+        let mut told = String::new();
+        listener.accept().unwrap().0.read_to_string(&mut told).unwrap();
+        assert_eq!(told, "phase");
     }
 }

@@ -16,7 +16,6 @@ use rustix::process::Pid;
 use rustix::process::Signal;
 use rustix::process::geteuid;
 use rustix::process::set_parent_process_death_signal;
-use rustix::process::setsid;
 use seriatim_kernel as kernel;
 use seriatim_kernel::UnshareFlags;
 
@@ -97,8 +96,6 @@ fn make(plan: &WorldPlan) -> Result<(), WorldFault> {
         // In a network namespace of its own there is no such socket of anybody else.
         Network::Host => walls::scope_sockets().at(WorldStep::Privileges)?,
     }
-    // It only fails where this process leads a session already.
-    let _ = setsid();
     confine::drop_privileges()
 }
 

@@ -1,24 +1,21 @@
 //! Single mounts: how a place is found, how something is put there, and how the rest is closed.
 
 use std::ffi::CString;
+use std::fs;
 use std::io;
-use std::os::fd::AsFd;
 use std::os::fd::AsRawFd;
 use std::os::fd::OwnedFd;
 use std::path::Component;
 use std::path::Path;
 
-use rustix::fs::AtFlags;
 use rustix::fs::CWD;
 use rustix::fs::Mode;
 use rustix::fs::OFlags;
 use rustix::fs::ResolveFlags;
-use rustix::fs::StatxFlags;
 use rustix::fs::mkdirat;
 use rustix::fs::open;
 use rustix::fs::openat;
 use rustix::fs::openat2;
-use rustix::fs::statx;
 use rustix::io::Errno;
 use rustix::mount::MountFlags;
 use rustix::mount::MoveMountFlags;
@@ -135,6 +132,10 @@ pub(super) fn close_rest(may_write: impl Fn(&Path) -> bool) -> Result<(), WorldF
     Ok(())
 }
 
-fn mount_id(held: impl AsFd) -> Result<u64, Errno> {
-    Ok(statx(held, "", AtFlags::EMPTY_PATH, StatxFlags::MNT_ID)?.stx_mnt_id)
+/// The list of descriptors has the number of the mount. To ask for the state of the file instead would ask its file
+/// system, which may refuse (one of another user's) or never answer (a dead network drive).
+fn mount_id(held: &OwnedFd) -> io::Result<u64> {
+    let info = fs::read_to_string(format!("/proc/self/fdinfo/{}", held.as_raw_fd()))?;
+    let id = info.lines().find_map(|line| line.strip_prefix("mnt_id:")?.trim().parse().ok());
+    id.ok_or_else(|| io::ErrorKind::InvalidData.into())
 }

@@ -49,6 +49,7 @@ fn parse_line(line: &[u8]) -> Option<Mounted> {
             b"nosuid" => kept |= MountFlags::NOSUID,
             b"nodev" => kept |= MountFlags::NODEV,
             b"noexec" => kept |= MountFlags::NOEXEC,
+            b"nosymfollow" => kept |= MountFlags::NOSYMFOLLOW,
             // The kernel keeps the settings for access times by itself when none is given.
             _ => {}
         }

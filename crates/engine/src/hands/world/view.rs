@@ -6,6 +6,7 @@ use std::fs::Permissions;
 use std::io::ErrorKind;
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::DirBuilderExt;
+use std::os::unix::fs::MetadataExt;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::path::PathBuf;
@@ -13,6 +14,7 @@ use std::path::PathBuf;
 use rustix::fs::statfs;
 use rustix::mount::MountPropagationFlags;
 use rustix::mount::mount_change;
+use rustix::process::geteuid;
 
 use crate::hands::world::AtStep;
 use crate::hands::world::Cover;
@@ -213,8 +215,12 @@ fn check(plan: &WorldPlan, entries: &[Entry], is_root: bool) -> Result<(), World
     let step = WorldStep::Layers;
     let covered: Vec<&Path> =
         entries.iter().filter(|entry| entry.rank == Rank::Cover).map(|entry| entry.at.as_path()).collect();
-    if covered.contains(&Path::new("/")) {
-        return Err(WorldFault::new(step, "the root of the file system cannot be covered"));
+    // What holds for the root would hold for all that is not named.
+    if entries.iter().any(|entry| entry.at == Path::new("/")) {
+        return Err(WorldFault::new(
+            step,
+            "the root of the file system cannot be covered, shared, shown or hidden",
+        ));
     }
     let of_cover = |cover: &'_ Cover| [cover.upper.clone(), cover.work.clone()];
     let written: Vec<PathBuf> = plan.covers.iter().flat_map(of_cover).collect();
@@ -224,6 +230,11 @@ fn check(plan: &WorldPlan, entries: &[Entry], is_root: bool) -> Result<(), World
         if let Some(at) = covered.iter().find(|at| layer.starts_with(at)) {
             let reason = format!("{} lies inside of {}, which is covered", layer.display(), at.display());
             return Err(WorldFault::new(step, reason));
+        }
+    }
+    for layer in written.iter().chain([&plan.own]) {
+        if fs::metadata(layer).on(step, layer)?.uid() != geteuid().as_raw() {
+            return Err(WorldFault::new(step, format!("{} belongs to another user", layer.display())));
         }
     }
     for layer in &written {
