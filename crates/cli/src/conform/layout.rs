@@ -75,10 +75,13 @@ impl Layout {
 
     fn configuration(&self, agent: &Path) -> String {
         // JSON and TOML write such a string in the same way.
-        let agent = serde_json::Value::from(agent.to_string_lossy().into_owned());
+        let text = |path: &Path| serde_json::Value::from(path.to_string_lossy().into_owned());
+        // The agent keeps its list of calls beside itself, also where agents work in views.
+        let beside = agent.parent().map(text).unwrap_or_default();
+        let agent = text(agent);
         let table =
             format!("kind = \"command\"\nargv = [\"sh\", {agent}]\nenv = [\"PATH\"]\ntimeout = \"1m\"\n");
-        format!("[agents.default]\n{table}\n{}", self.config)
+        format!("[agents.default]\n{table}\n[worlds]\nshare = [{beside}]\ndir = {beside}\n\n{}", self.config)
     }
 
     fn map(&self) -> String {

@@ -116,9 +116,6 @@ impl Env {
     /// change is the matter of the `world` tests, which say so with `isolation = "world"`.
     fn without_worlds(&self, text: &[u8]) -> Vec<u8> {
         let Ok(text) = std::str::from_utf8(text) else { return text.to_vec() };
-        if text.contains("isolation = ") {
-            return text.into();
-        }
         if std::env::var_os("SERIATIM_TEST_WORLDS").is_some() {
             let share: Vec<String> =
                 ["home", "tmp"].map(|name| format!("{:?}", self.root.with_file_name(name))).to_vec();
@@ -130,7 +127,15 @@ impl Env {
             };
             return format!("{text}{worlds}").into();
         }
-        text.replace("kind = \"command\"\n", "kind = \"command\"\nisolation = \"none\"\n").into()
+        let kind = "kind = \"command\"\n";
+        let (first, tables) =
+            text.split_once(kind).map_or((text, vec![]), |(first, rest)| (first, rest.split(kind).collect()));
+        let mut patched = first.to_owned();
+        for table in tables {
+            let says = table.starts_with("isolation = ");
+            patched.push_str(&format!("{kind}{}{table}", if says { "" } else { "isolation = \"none\"\n" }));
+        }
+        patched.into()
     }
 
     #[track_caller]

@@ -108,6 +108,8 @@ impl Ground {
         spawn: &Spawn,
     ) -> Result<WorldPlan, ViewError> {
         let own = folder.path.join("own");
+        // An earlier attempt may have put anything there, also a link where a mount point has to be.
+        remove_layers(&own)?;
         make_private(&own)?;
         let mut plan = WorldPlan::new(own);
         plan.covers.push(Cover {
