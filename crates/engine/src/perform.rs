@@ -12,8 +12,10 @@ use seriatim_core::failure::Class;
 use seriatim_core::failure::Failure;
 use seriatim_core::hash::Hash;
 use seriatim_core::redact::Redactor;
+use seriatim_core::world::Isolation;
 use seriatim_flows::Request;
 use seriatim_flows::request::BookCall;
+use seriatim_flows::request::Check;
 use seriatim_flows::request::Command;
 use seriatim_flows::request::EditFile;
 use seriatim_flows::request::Edited;
@@ -48,7 +50,6 @@ use crate::job::Job;
 use crate::repository;
 use crate::scene;
 use crate::views;
-use crate::views::Apart;
 
 /// Documents and state files larger than this are not read.
 const READ_BYTES_MAX: u64 = 16 << 20;
@@ -268,17 +269,14 @@ fn exec(hands: &Hands, job: &Job, command: &Command, watch: &dyn Watch) -> Resul
     };
     spawn.deadline_ms = command.timeout_ms;
     spawn.overflow = Some(hands.outputs.join(format!("{}.log", job.file_name())));
-    if let Some(check) = &command.check {
-        let apart = Apart {
-            isolation: check.isolation,
-            network: check.network,
-            worlds: &job.config.config.worlds,
-            share: vec![],
-        };
-        let place =
-            if command.cwd.is_empty() { hands.workspace.root().to_owned() } else { spawn.cwd.clone() };
-        views::enter_check(hands, job, &place, apart, &mut spawn)?;
-    }
+    let place = if command.cwd.is_empty() { hands.workspace.root().to_owned() } else { spawn.cwd.clone() };
+    let isolation = match &command.check {
+        Some(check) => {
+            let is_set_up = set_up(hands, job, check, &place, &spawn, watch)?;
+            views::enter_check(hands, job, check, &place, !is_set_up, &mut spawn)?
+        }
+        None => Isolation::None,
+    };
     let ended = hands
         .processes
         .run(&spawn, watch)
@@ -297,7 +295,14 @@ fn exec(hands: &Hands, job: &Job, command: &Command, watch: &dyn Watch) -> Resul
     };
     let output = Hash::of_parts(&[ended.stdout.as_bytes(), ended.stderr.as_bytes()]);
     let file = printed(hands, &ended).file;
+    let reports = match &command.check {
+        Some(check) if isolation != Isolation::None => {
+            Some(views::reports_of_check(hands, job, check, &place)?).filter(|reports| !reports.is_empty())
+        }
+        _ => None,
+    };
     Ok(Ran {
+        reports,
         code,
         cut: ended.cut(),
         file,
@@ -306,4 +311,29 @@ fn exec(hands: &Hands, job: &Job, command: &Command, watch: &dyn Watch) -> Resul
         output: Some(output),
         duration_ms: ended.duration_ms,
     })
+}
+
+/// Runs what a check needs before it, in the view of the check. Returns whether there was anything to run.
+fn set_up(
+    hands: &Hands,
+    job: &Job,
+    check: &Check,
+    place: &PathBuf,
+    main: &Spawn,
+    watch: &dyn Watch,
+) -> Result<bool, Failure> {
+    if check.setup.is_empty() {
+        return Ok(false);
+    }
+    let mut spawn = Spawn { argv: check.setup.clone(), stdin: Input::Nothing, ..main.clone() };
+    views::enter_check(hands, job, check, place, true, &mut spawn)?;
+    let ended = hands.processes.run(&spawn, watch);
+    let ended = ended.map_err(|e| Failure::new(Class::Contract, e.to_string()).because(e.cause()))?;
+    match ended.how.in_words() {
+        None => Ok(true),
+        Some(how) => {
+            let what = format!("its set-up `{}` {how}", check.setup.join(" "));
+            Err(Failure { output: ended.last_words().to_owned(), ..Failure::new(Class::Contract, what) })
+        }
+    }
 }

@@ -24,13 +24,17 @@ use seriatim_flows::request::Surveyed;
 use seriatim_flows::request::Text;
 
 use crate::hands::files;
+use crate::hands::files::Entry;
 use crate::hands::git::Change;
 use crate::hands::git::Commit;
 use crate::hands::git::GitError;
+use crate::hands::git::TreeEdit;
+use crate::hands::git::TreeEntry;
 use crate::hands::repository::Repository;
 use crate::job::Job;
 use crate::perform::Hands;
 use crate::perform::file_failure;
+use crate::views;
 
 /// Where our own index and objects lie, in the store.
 pub const PRIVATE: &str = "git";
@@ -86,6 +90,15 @@ pub(crate) fn perform(hands: &Hands, job: &Job, call: &GitCall) -> Result<Value,
                 .map(value)
                 .map_err(failure)
         }
+        GitCall::ViewTree { view, base, paths, merged } => {
+            let mut edits = views::edits(hands, job, view, paths)?;
+            let settled = merged.iter().filter(|path| !paths.contains(path));
+            edits.extend(settled.map(|path| edit_as_it_is(hands, path)).collect::<Result<Vec<_>, _>>()?);
+            git(hands).tree_with(base, &edits).map(value).map_err(failure)
+        }
+        GitCall::Compare { from, to, apart, limit_bytes } => {
+            compare(git(hands).as_ref(), from, to, apart, *limit_bytes).map(value).map_err(failure)
+        }
         GitCall::Deliver(delivery) => deliver(git(hands).as_ref(), job, delivery).map(value),
         GitCall::Show { at, paths, tree } => {
             let git = git_at(hands, tree, &[])?;
@@ -104,6 +117,20 @@ pub(crate) fn perform(hands: &Hands, job: &Job, call: &GitCall) -> Result<Value,
     }
 }
 
+/// A file of the workspace as an edit of a tree.
+fn edit_as_it_is(hands: &Hands, path: &str) -> Result<TreeEdit, Failure> {
+    let place = hands.workspace.resolve_without_links(hands.files.as_ref(), Path::new(path));
+    let place = place.map_err(|e| file_failure(&e))?;
+    let to = match hands.files.look(&place).map_err(|e| file_failure(&e))? {
+        Some(Entry { kind: files::Kind::File, mode, .. }) => {
+            TreeEntry::File { source: place, executable: mode & 0o100 != 0 }
+        }
+        Some(Entry { kind: files::Kind::Symlink(target), .. }) => TreeEntry::Link { target },
+        Some(_) | None => TreeEntry::Nothing,
+    };
+    Ok(TreeEdit { path: path.to_owned(), to })
+}
+
 fn value(outcome: impl Serialize) -> Value {
     serde_json::to_value(outcome).unwrap_or_default()
 }
@@ -118,7 +145,18 @@ fn changes(
     apart: &[String],
     limit_bytes: u64,
 ) -> Result<Difference, GitError> {
-    let all = git.changes_since(Some(since))?;
+    let tree = git.tree()?;
+    compare(git, since, &tree, apart, limit_bytes)
+}
+
+fn compare(
+    git: &dyn Repository,
+    since: &str,
+    tree: &str,
+    apart: &[String],
+    limit_bytes: u64,
+) -> Result<Difference, GitError> {
+    let all = git.changes_between(Some(since), tree)?;
     let counted: Vec<&Change> = all.iter().filter(|change| !is_apart(&change.path, apart)).collect();
     if counted.is_empty() {
         return Ok(Difference::default());
@@ -130,7 +168,7 @@ fn changes(
         counted.iter().flat_map(|c| std::iter::once(&c.path).chain(&c.old_path)).cloned().collect()
     };
     // More is looked through than is told, or a credential could hide behind a long change.
-    let whole = git.diff_since(Some(since), &paths, SEARCHED_BYTES_MAX)?;
+    let whole = git.diff_between(Some(since), tree, &paths, SEARCHED_BYTES_MAX)?;
     let mut leaks: Vec<String> = leaks::find(&whole.text, &[]).iter().map(ToString::to_string).collect();
     if whole.cut {
         leaks.push("the change is too long to be looked through for secrets".to_owned());
@@ -183,7 +221,12 @@ fn deliver(git: &dyn Repository, job: &Job, delivery: &Delivery) -> Result<Deliv
         Some(id) => id,
         None => {
             let since = git.changes_since(Some(&delivery.tree)).map_err(failure)?;
-            if let Some(other) = since.iter().find(|change| !is_apart(&change.path, &delivery.apart)) {
+            let is_delivered = |path: &String| delivery.paths.contains(path);
+            let matters = |change: &&Change| {
+                let both = std::iter::once(&change.path).chain(&change.old_path);
+                !is_apart(&change.path, &delivery.apart) && both.into_iter().any(is_delivered)
+            };
+            if let Some(other) = since.iter().find(matters) {
                 let what = format!("{} has changed since it was approved", other.path);
                 return Err(Failure::new(Class::Denied, what));
             }

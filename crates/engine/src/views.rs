@@ -10,8 +10,11 @@ use seriatim_core::failure::Failure;
 use seriatim_core::world::Isolation;
 use seriatim_core::world::Network;
 use seriatim_core::world::ViewChange;
+use seriatim_flows::request::Check;
+use seriatim_flows::request::Unmerged;
 use seriatim_flows::request::WorldCall;
 
+use crate::hands::git::TreeEdit;
 use crate::hands::process::Spawn;
 use crate::hands::repository::Repository;
 use crate::hands::views::Guest;
@@ -27,6 +30,8 @@ use crate::perform::file_failure;
 const NO_WORK: [&str; 3] = ["target", "node_modules", ".venv"];
 /// The view in which the checks of a run work.
 const CHECKS: &str = "@checks";
+/// A larger report of a check is not read.
+const REPORT_BYTES_MAX: u64 = 64 << 20;
 
 /// How a process is to be kept apart.
 pub(crate) struct Apart<'a> {
@@ -35,6 +40,8 @@ pub(crate) struct Apart<'a> {
     pub(crate) worlds: &'a Worlds,
     /// Folders that it needs besides.
     pub(crate) share: Vec<PathBuf>,
+    /// Unmerged work that it sees.
+    pub(crate) on: Option<Unmerged>,
 }
 
 /// Performs a call; the outcome is of the type that the call has.
@@ -56,12 +63,36 @@ pub(crate) fn perform(hands: &Hands, job: &Job, call: &WorldCall) -> Result<Valu
             };
             value(hands.views.merge(of, &job.marker(), paths, *overlap, &knowledge).map_err(failure)?)
         }
+        WorldCall::Save { view } => {
+            let place = hands.workspace.root().to_owned();
+            let of = ViewOf { run: &job.run_name, view, place: &place };
+            hands.views.save(of, &|paths| ignored(hands, &place, paths)).map_err(failure)?;
+            value(())
+        }
+        WorldCall::Reset { view } => {
+            let place = hands.workspace.root().to_owned();
+            let of = ViewOf { run: &job.run_name, view, place: &place };
+            hands.views.reset(of, &|paths| ignored(hands, &place, paths)).map_err(failure)?;
+            value(())
+        }
         WorldCall::Drop { view, place } => {
             let place = at(hands, place)?;
             hands.views.drop_view(ViewOf { run: &job.run_name, view, place: &place }).map_err(failure)?;
             value(())
         }
     }
+}
+
+/// Returns some files of a view of the workspace as edits of a tree.
+pub(crate) fn edits(
+    hands: &Hands,
+    job: &Job,
+    view: &str,
+    paths: &[String],
+) -> Result<Vec<TreeEdit>, Failure> {
+    let place = hands.workspace.root().to_owned();
+    let of = ViewOf { run: &job.run_name, view, place: &place };
+    hands.views.edits(of, paths, &|paths| ignored(hands, &place, paths)).map_err(failure)
 }
 
 /// A view of a run, and what it changes.
@@ -111,37 +142,64 @@ pub(crate) fn enter(
     if isolation == Isolation::None {
         return Ok(isolation);
     }
-    let guest = guest(place, apart, false);
+    let on = apart.on.clone();
+    let guest = Guest { on, ..guest(place, apart, false) };
     let of = ViewOf { run: &job.run_name, view, place };
     hands.views.enter(of, &guest, spawn, &|paths| ignored(hands, place, paths)).map_err(failure)?;
     Ok(isolation)
 }
 
-/// Puts a check into a view of its own, in which it finds the place as it is and its own caches.
+/// The view of a check: its caches are kept under its name.
+fn view_of_check(check: &Check) -> String {
+    format!("{CHECKS}/{}", check.name)
+}
+
+/// Puts a check into a view of its own, in which it finds the place as it is, unmerged work that it looks at, and its own
+/// caches. What a set-up before it wrote is there too, so that the view is not fresh then.
 pub(crate) fn enter_check(
     hands: &Hands,
     job: &Job,
+    check: &Check,
     place: &PathBuf,
-    apart: Apart<'_>,
+    fresh: bool,
     spawn: &mut Spawn,
 ) -> Result<Isolation, Failure> {
-    let isolation = hands.views.isolation(apart.isolation).map_err(failure)?;
+    let isolation = hands.views.isolation(check.isolation).map_err(failure)?;
     if isolation == Isolation::None {
         return Ok(isolation);
     }
-    let guest = guest(place, apart, true);
-    // Checks that run side by side have a view each: a layer belongs to one process at a time.
-    let scope = job.address.key.rsplit_once('/').map_or("", |(scope, _)| scope);
-    let view = format!("{CHECKS}{scope}");
+    let worlds = &job.config.config.worlds;
+    let apart = Apart { isolation: check.isolation, network: check.network, worlds, share: vec![], on: None };
+    let guest = Guest { on: check.on.clone(), ..guest(place, apart, fresh) };
+    let view = view_of_check(check);
     let of = ViewOf { run: &job.run_name, view: &view, place };
     hands.views.enter(of, &guest, spawn, &|paths| ignored(hands, place, paths)).map_err(failure)?;
     Ok(isolation)
 }
 
+/// Reads the reports that a check wrote itself.
+pub(crate) fn reports_of_check(
+    hands: &Hands,
+    job: &Job,
+    check: &Check,
+    place: &PathBuf,
+) -> Result<Vec<Option<String>>, Failure> {
+    let view = view_of_check(check);
+    let of = ViewOf { run: &job.run_name, view: &view, place };
+    let mut texts = vec![];
+    for path in &check.reports {
+        // A pattern for the output is given in the same place as the name of a report, and is no path.
+        let written = hands.views.written(of, path).unwrap_or_default();
+        let found = written.and_then(|file| hands.files.read(&file, REPORT_BYTES_MAX).ok());
+        texts.push(found.and_then(|found| String::from_utf8(found.bytes).ok()));
+    }
+    Ok(texts)
+}
+
 fn guest(place: &PathBuf, apart: Apart<'_>, fresh: bool) -> Guest {
     let configured = apart.worlds.share.iter().map(|shared| place.join(shared));
     let share = configured.chain(apart.share).collect();
-    Guest { share, network: apart.network, fresh }
+    Guest { share, network: apart.network, fresh, on: None }
 }
 
 /// Where the attempts of a view work.

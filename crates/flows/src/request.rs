@@ -13,6 +13,7 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use serde::Serialize;
 use serde_json::Value;
+use seriatim_core::config::Gate;
 use seriatim_core::failure::Failure;
 use seriatim_core::hash::Hash;
 use seriatim_core::question::Question;
@@ -167,6 +168,9 @@ pub struct Assignment {
     /// is thrown away at the end of the attempt.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub view: String,
+    /// Unmerged work of another view that the agent sees as if it were merged.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub on: Option<Unmerged>,
 }
 
 /// Where a report carries the forbidden commands that the agent's output shows.
@@ -197,14 +201,56 @@ pub struct Command {
     pub check: Option<Check>,
 }
 
-/// How a check is kept apart.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+/// How a check is kept apart, and what it looks at.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Check {
+    /// Its caches are kept under this name for the next time.
+    pub name: String,
     /// Absent means the best that works on this machine.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub isolation: Option<Isolation>,
     #[serde(default, skip_serializing_if = "Network::is_host")]
     pub network: Network,
+    /// A command that is run in the same view first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub setup: Vec<String>,
+    /// Unmerged work that it looks at.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub on: Option<Unmerged>,
+    /// Files that are told with the result where the check itself wrote them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub reports: Vec<String>,
+}
+
+impl Check {
+    /// Returns a check with the best isolation that works.
+    pub fn named(name: &str) -> Check {
+        Check { name: name.to_owned(), ..Check::default() }
+    }
+
+    /// Returns the same check under another name.
+    #[must_use]
+    pub fn under(&self, name: &str) -> Check {
+        Check { name: name.to_owned(), ..self.clone() }
+    }
+
+    /// Returns a check of the configuration under its name.
+    pub fn of(name: &str, gate: &Gate) -> Check {
+        Check {
+            name: name.to_owned(),
+            isolation: gate.isolation,
+            network: gate.network,
+            setup: gate.setup.clone(),
+            ..Check::default()
+        }
+    }
+}
+
+/// Files of a view that would be merged.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Unmerged {
+    pub view: String,
+    pub paths: Vec<String>,
 }
 
 /// What a command did: evidence.
@@ -222,6 +268,9 @@ pub struct Ran {
     /// The file with the output that did not fit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
+    /// For each report of a check its text, where the check wrote it; absent where the check had no view of its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reports: Option<Vec<Option<String>>>,
 }
 
 impl Ran {

@@ -26,11 +26,13 @@ pub struct Left {
     /// Files that the view changes and that were not merged: those that the flow does not allow.
     pub kept: Vec<ViewFile>,
     pub effects: Vec<Effect>,
+    /// A person decided about files that were changed on both sides, so that the result is not what the view held.
+    pub overlapped: bool,
 }
 
 impl Default for Left {
     fn default() -> Left {
-        Left { isolation: Isolation::None, merged: vec![], kept: vec![], effects: vec![] }
+        Left { isolation: Isolation::None, merged: vec![], kept: vec![], effects: vec![], overlapped: false }
     }
 }
 
@@ -47,16 +49,34 @@ pub async fn merge(
 ) -> Result<Left, Failure> {
     let (view, place) = (view.to_owned(), place.to_owned());
     let change: ViewChange = cx.world(WorldCall::Change { view: view.clone(), place: place.clone() }).await?;
-    let takes = |file: &ViewFile| !file.ignored && file.kind != ViewKind::Special && allows(file);
-    let (taken, kept): (Vec<ViewFile>, Vec<ViewFile>) = change.files.into_iter().partition(takes);
-    let kept: Vec<ViewFile> = kept.into_iter().filter(|file| !file.ignored).collect();
+    let (taken, kept) = divide(change.files, allows);
     let paths: Vec<String> = taken.iter().map(|file| file.path.clone()).collect();
-    if !paths.is_empty() {
-        merge_paths(cx, step, &view, &place, &paths).await?;
-    }
-    let left = Left { isolation: change.isolation, merged: taken, kept, effects: change.effects };
+    let overlapped = !paths.is_empty() && merge_paths(cx, step, &view, &place, &paths).await?;
+    let left = Left { isolation: change.isolation, merged: taken, kept, effects: change.effects, overlapped };
     record(cx, step, &left);
     Ok(left)
+}
+
+/// Divides the files of a view into those that are merged and those that are kept; ignored ones are neither.
+fn divide(files: Vec<ViewFile>, allows: Allows<'_>) -> (Vec<ViewFile>, Vec<ViewFile>) {
+    let work = files.into_iter().filter(|file| !file.ignored);
+    work.partition(|file| file.kind != ViewKind::Special && allows(file))
+}
+
+/// Returns what would be merged of a view, which stays as it is until the flow merges it.
+pub async fn survey(cx: &Cx, step: &str, view: &str, allows: Allows<'_>) -> Result<Left, Failure> {
+    let change: ViewChange =
+        cx.world(WorldCall::Change { view: view.to_owned(), place: String::new() }).await?;
+    let (merged, kept) = divide(change.files, allows);
+    let left = Left {
+        isolation: change.isolation,
+        merged: vec![],
+        kept,
+        effects: change.effects,
+        overlapped: false,
+    };
+    record(cx, step, &left);
+    Ok(Left { merged, ..left })
 }
 
 /// Drops the view of a role that only looks: nothing that it changed is merged.
@@ -64,20 +84,32 @@ pub async fn discard(cx: &Cx, step: &str, view: &str, place: &str) -> Result<Lef
     let (view, place) = (view.to_owned(), place.to_owned());
     let change: ViewChange = cx.world(WorldCall::Change { view: view.clone(), place: place.clone() }).await?;
     let kept: Vec<ViewFile> = change.files.into_iter().filter(|file| !file.ignored).collect();
-    let left = Left { isolation: change.isolation, merged: vec![], kept, effects: change.effects };
+    let left = Left {
+        isolation: change.isolation,
+        merged: vec![],
+        kept,
+        effects: change.effects,
+        overlapped: false,
+    };
     record(cx, step, &left);
     cx.world::<()>(WorldCall::Drop { view, place }).await?;
     Ok(left)
 }
 
-/// Merges files, and asks a person where another process changed the same ones meanwhile.
-async fn merge_paths(cx: &Cx, step: &str, view: &str, place: &str, paths: &[String]) -> Result<(), Failure> {
+/// Merges files, and asks a person where another process changed the same ones meanwhile. Returns whether one was asked.
+async fn merge_paths(
+    cx: &Cx,
+    step: &str,
+    view: &str,
+    place: &str,
+    paths: &[String],
+) -> Result<bool, Failure> {
     let mut overlap = Overlap::Refuse;
     loop {
         let (view, place, paths) = (view.to_owned(), place.to_owned(), paths.to_vec());
         let merged: ViewMerged = cx.world(WorldCall::Merge { view, place, paths, overlap }).await?;
         if merged.overlaps.is_empty() {
-            return Ok(());
+            return Ok(overlap != Overlap::Refuse);
         }
         let question = overlap_question(step, &merged.overlaps, overlap == Overlap::Combine);
         let (choice, answer) = cx.choose::<OverlapChoice>(question).await;
@@ -129,7 +161,7 @@ fn overlap_question(step: &str, files: &[String], tried: bool) -> Question {
 
 /// Records what left the view and what did not, where there is anything to say.
 fn record(cx: &Cx, step: &str, left: &Left) {
-    let Left { isolation, merged, kept, effects } = left;
+    let Left { isolation, merged, kept, effects, overlapped: _ } = left;
     let silent = merged.is_empty() && kept.is_empty() && effects.is_empty();
     if silent || *isolation == Isolation::None {
         return;

@@ -113,6 +113,7 @@ fn enter(
         network: agent.network,
         worlds: &job.config.config.worlds,
         share: vec![desk.folder.clone()],
+        on: assignment.on.clone(),
     };
     let place = spawn.cwd.clone();
     views::enter(hands, job, &assignment.view, &place, apart, spawn).map(|_| ())

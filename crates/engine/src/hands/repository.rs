@@ -15,6 +15,7 @@ use crate::hands::git::Diff;
 use crate::hands::git::Git;
 use crate::hands::git::GitError;
 use crate::hands::git::Merged;
+use crate::hands::git::TreeEdit;
 use crate::hands::git::Worktree;
 use crate::hands::paths::Workspace;
 use crate::hands::process::Processes;
@@ -44,6 +45,16 @@ pub trait Repository {
     fn changes_between(&self, base: Option<&str>, tree: &str) -> Result<Vec<Change>, GitError>;
     /// Returns the unified diff between a commit or tree and the files as they are; no path means all of them.
     fn diff_since(&self, base: Option<&str>, paths: &[String], limit_bytes: usize) -> Result<Diff, GitError>;
+    /// Returns the unified diff between two commits or trees; no path means all of them.
+    fn diff_between(
+        &self,
+        base: Option<&str>,
+        tree: &str,
+        paths: &[String],
+        limit_bytes: usize,
+    ) -> Result<Diff, GitError>;
+    /// Returns the id of a tree with these edits.
+    fn tree_with(&self, base: &str, edits: &[TreeEdit]) -> Result<String, GitError>;
     /// Returns a file as a commit or tree has it; nothing where it has no such text.
     fn text_at(&self, revision: &str, path: &str) -> Option<String>;
     /// Returns those of the paths that git ignores.
@@ -143,6 +154,20 @@ impl Repository for Git<'_> {
 
     fn diff_since(&self, base: Option<&str>, paths: &[String], limit_bytes: usize) -> Result<Diff, GitError> {
         self.diff_since(base, paths, limit_bytes)
+    }
+
+    fn diff_between(
+        &self,
+        base: Option<&str>,
+        tree: &str,
+        paths: &[String],
+        limit_bytes: usize,
+    ) -> Result<Diff, GitError> {
+        self.diff_between(base, tree, paths, limit_bytes)
+    }
+
+    fn tree_with(&self, base: &str, edits: &[TreeEdit]) -> Result<String, GitError> {
+        self.tree_with(base, edits)
     }
 
     fn text_at(&self, revision: &str, path: &str) -> Option<String> {

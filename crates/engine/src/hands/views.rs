@@ -17,12 +17,14 @@ use seriatim_core::world::Network;
 use seriatim_core::world::Overlap;
 use seriatim_core::world::ViewFile;
 use seriatim_core::world::ViewMerged;
+use seriatim_flows::request::Unmerged;
 
 pub use bare::Bare;
 pub use worlds::Worlds;
 pub use worlds::WorldsAt;
 
 use crate::hands::files::FileError;
+use crate::hands::git::TreeEdit;
 use crate::hands::layers::LayerError;
 use crate::hands::process::Spawn;
 use crate::hands::world::NoWorld;
@@ -53,6 +55,8 @@ pub struct Guest {
     pub network: Network,
     /// What it writes is thrown away before the next process enters the view, caches aside: a check.
     pub fresh: bool,
+    /// Files of another view that it sees as if they were merged.
+    pub on: Option<Unmerged>,
 }
 
 /// What a view changes.
@@ -90,6 +94,23 @@ pub trait Views: Send + Sync {
         spawn: &mut Spawn,
         ignores: Ignores<'_>,
     ) -> Result<(), ViewError>;
+
+    /// Returns some files of the view as edits of a tree.
+    fn edits(
+        &self,
+        of: ViewOf<'_>,
+        paths: &[String],
+        ignores: Ignores<'_>,
+    ) -> Result<Vec<TreeEdit>, ViewError>;
+
+    /// Remembers what the view holds.
+    fn save(&self, of: ViewOf<'_>, ignores: Ignores<'_>) -> Result<(), ViewError>;
+
+    /// Puts the view back to what was remembered of it.
+    fn reset(&self, of: ViewOf<'_>, ignores: Ignores<'_>) -> Result<(), ViewError>;
+
+    /// Returns where a file is that a process of the view wrote; nothing where none did.
+    fn written(&self, of: ViewOf<'_>, path: &str) -> Result<Option<PathBuf>, ViewError>;
 
     /// Returns what the view changes. A view that no process entered changes nothing.
     fn change(&self, of: ViewOf<'_>, ignores: Ignores<'_>) -> Result<Seen, ViewError>;

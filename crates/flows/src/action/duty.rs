@@ -40,6 +40,7 @@ use super::course::Course;
 use super::course::Did;
 use super::failing::Decided;
 use crate::Cx;
+use crate::request::Check;
 use crate::request::Command;
 use crate::request::SceneCall;
 use crate::request::SceneChange;
@@ -321,7 +322,9 @@ impl Course {
         let argv = self.start.syntax.get(ending)?;
         let argv: Vec<String> = argv.iter().map(|word| word.replace("{file}", path)).collect();
         let at = cx.now().await;
-        let command = Command { argv: argv.clone(), cwd: shift.turn.cwd.clone(), ..Command::default() };
+        let check = Some(Check::named("syntax"));
+        let command =
+            Command { argv: argv.clone(), cwd: shift.turn.cwd.clone(), check, ..Command::default() };
         let (exit, said, duration_ms) = match cx.exec(command).await {
             Ok(ran) => (ran.code, format!("{}{}", ran.stdout, ran.stderr), ran.duration_ms),
             Err(failure) => (None, failure.message, 0),

@@ -15,6 +15,7 @@ use super::LIFECYCLE;
 use super::course::Course;
 use super::course::Leave;
 use crate::Cx;
+use crate::request::Check;
 use crate::request::Command;
 use crate::request::Expect;
 use crate::request::WriteFile;
@@ -104,6 +105,7 @@ impl Course {
         let command = Command {
             argv: argv.clone(),
             timeout_ms: Some(gate.timeout_ms.unwrap_or(TIMEOUT_MS)),
+            check: Some(Check::named(&gate.name)),
             ..Command::default()
         };
         let (end, output, exit, duration_ms) = match cx.exec(command).await {

@@ -22,6 +22,7 @@ use super::course::Course;
 use super::course::Leave;
 use super::stage::After;
 use crate::Cx;
+use crate::request::Check;
 use crate::request::Command;
 
 /// What one command showed.
@@ -31,6 +32,8 @@ struct Ran {
     ok: bool,
     output: String,
     hash: Option<Hash>,
+    /// The report that it wrote itself; absent where it had no view of its own.
+    reports: Option<Vec<Option<String>>>,
 }
 
 impl Course {
@@ -178,7 +181,13 @@ impl Course {
             let ran = self.run(cx, &name, &gate).await;
             if name == COVERAGE || gate.value.is_some() {
                 let report = match &gate.value {
-                    Some(value) => cx.read(value).await.ok().and_then(|text| coverage::in_report(&text.text)),
+                    Some(value) => {
+                        let written = match &ran.reports {
+                            Some(written) => written.iter().flatten().next().cloned(),
+                            None => cx.read(value).await.ok().map(|text| text.text),
+                        };
+                        written.and_then(|text| coverage::in_report(&text))
+                    }
                     None => None,
                 };
                 let by_value =
@@ -209,11 +218,14 @@ impl Course {
             argv: argv.clone(),
             env: gate.env.clone(),
             timeout_ms: gate.timeout_ms,
+            check: Some(Check { reports: gate.value.iter().cloned().collect(), ..gate.check.under(name) }),
             ..Command::default()
         };
-        let (exit, output, duration_ms, hash) = match cx.exec(command).await {
-            Ok(ran) => (ran.code, format!("{}{}", ran.stdout, ran.stderr), ran.duration_ms, ran.output),
-            Err(failure) => (None, format!("{}\n{}", failure.message, failure.output), 0, None),
+        let (exit, output, duration_ms, hash, reports) = match cx.exec(command).await {
+            Ok(ran) => {
+                (ran.code, format!("{}{}", ran.stdout, ran.stderr), ran.duration_ms, ran.output, ran.reports)
+            }
+            Err(failure) => (None, format!("{}\n{}", failure.message, failure.output), 0, None, None),
         };
         let stage = self.proof.stage.clone();
         self.proof.commands.push(CommandRun {
@@ -236,7 +248,7 @@ impl Course {
             stage: self.proof.stage.clone(),
             within: gate.within.clone(),
         });
-        Ran { name: name.to_owned(), argv, ok: exit == Some(0), output: tail(&output), hash }
+        Ran { name: name.to_owned(), argv, ok: exit == Some(0), output: tail(&output), hash, reports }
     }
 }
 

@@ -31,6 +31,7 @@ pub use dialect::DIALECT;
 use crate::Cx;
 use crate::registry::End;
 use crate::registry::Ended;
+use crate::request::Check;
 use crate::request::SceneCall;
 use course::Course;
 use course::Leave;
@@ -46,6 +47,9 @@ pub struct Gate {
     pub timeout_ms: Option<u64>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub env: Vec<String>,
+    /// How it is kept apart.
+    #[serde(default)]
+    pub check: Check,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expect: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -7,6 +7,7 @@ use super::Gate;
 use super::Start;
 use super::course::Course;
 use crate::Cx;
+use crate::request::Check;
 
 /// Returns the part of the configuration that an action depends on.
 pub(crate) fn pins(config: &Config) -> Config {
@@ -25,6 +26,7 @@ impl From<&config::Gate> for Gate {
             within: gate.within.clone(),
             timeout_ms: gate.timeout_ms,
             env: gate.env.clone(),
+            check: Check::of("", gate),
             expect: gate.expect.clone(),
             value: gate.value.clone(),
             threshold: gate.threshold.map(|threshold| threshold.to_string()),

@@ -87,14 +87,25 @@ impl Course<'_> {
         };
         self.branch.clone_from(&stand.branch);
         self.base.get_or_insert_with(|| stand.tree.clone());
-        let safe = self.cx.snapshot(vec![]).await.ok();
+        let before = match self.isolated {
+            true => match self.tree_of_work().await {
+                Ok(tree) => tree,
+                Err(failure) => return Acted::Fatal(failure.message),
+            },
+            false => stand.tree.clone(),
+        };
+        let safe = if self.isolated { None } else { self.cx.snapshot(vec![]).await.ok() };
+        self.save_work().await;
         let called = match self.consult(Role::Actor, words::step_brief(step)).await {
             Called::Over(end) => return Acted::Over(end),
             Called::Report(report) => Ok(*report),
             Called::Failed(failure) => Err(failure.in_one_line()),
         };
         let intact = self.check_document().await;
-        let difference = match self.cx.changes(&stand.tree, self.state_files(), DIFF_BYTES_MAX).await {
+        if let Err(failure) = self.survey_work().await {
+            return Acted::Fatal(failure.message);
+        }
+        let difference = match self.difference(&before, self.state_files(), DIFF_BYTES_MAX).await {
             Ok(difference) => difference,
             Err(failure) => return Acted::Fatal(failure.message),
         };
@@ -109,12 +120,14 @@ impl Course<'_> {
         }
         let summary = called.as_ref().map(|report| report.summary.clone()).unwrap_or_default();
         let blocker = self.blocker(step, called, intact, &verdict);
-        if matches!(verdict, Verdict::Stop(_))
-            && let Some(id) = safe
-        {
-            // Beyond the limit nothing stays; what there was is kept as a snapshot, and its diff is in the document.
-            let undo = self.cx.restore(&id).await;
-            self.fact(CycleFact::WorkPutBack { kept_as: undo.ok(), lines: measure.lines });
+        if matches!(verdict, Verdict::Stop(_)) {
+            // Beyond the limit nothing stays. Its diff is in the document; without a view it is kept as a snapshot, too.
+            let undo = match (self.isolated, safe) {
+                (true, _) => self.reset_work().await.map(|()| None),
+                (false, Some(id)) => self.cx.restore(&id).await.map(Some),
+                (false, None) => Ok(None),
+            };
+            self.fact(CycleFact::WorkPutBack { kept_as: undo.ok().flatten(), lines: measure.lines });
         }
         self.write_down(&measure, &difference.diff, blocker.as_ref()).await;
         if let Some(blocker) = blocker {
@@ -136,7 +149,7 @@ impl Course<'_> {
     /// All that the cycle has changed so far.
     pub(super) async fn work(&self, mut remarks: Vec<String>, lines: u64) -> Result<Done, Failure> {
         let base = self.base.clone().unwrap_or_default();
-        let all = self.cx.changes(&base, self.apart(), DIFF_BYTES_MAX).await?;
+        let all = self.difference(&base, self.apart(), DIFF_BYTES_MAX).await?;
         // The comment came with the change, so a person should see what it lets through.
         for waived in &all.waived {
             let remark = format!("{waived}; a comment on the line says that it is none.");
@@ -149,7 +162,7 @@ impl Course<'_> {
 
     /// Files that are not as they were in a tree; a repository that cannot tell is a change too.
     pub(super) async fn changed_since(&self, tree: &str) -> Vec<String> {
-        match self.cx.changes(tree, self.state_files(), 0).await {
+        match self.difference(tree, self.state_files(), 0).await {
             Ok(difference) => paths(&difference),
             Err(failure) => vec![failure.message],
         }

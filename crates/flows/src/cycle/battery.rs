@@ -9,9 +9,11 @@ use super::Gate;
 use super::act::Done;
 use super::course::Course;
 use crate::Cx;
+use crate::request::Check as RunCheck;
 use crate::request::Command;
 use crate::request::Done as Outcome;
 use crate::request::Ran;
+use crate::request::Unmerged;
 
 /// How much of a red check goes to the Planner.
 const OUTPUT_BYTES_MAX: usize = 4000;
@@ -82,6 +84,8 @@ struct Check {
     gate: Gate,
     /// Warnings count as failures.
     strict: bool,
+    /// The work that it looks at.
+    on: Option<Unmerged>,
 }
 
 impl Course<'_> {
@@ -128,7 +132,7 @@ impl Course<'_> {
             Battery::Security => self.rules.security_warnings_fail,
         };
         let strict = strict && self.start.automation.is_some();
-        Check { name: check.name().to_owned(), gate, strict }
+        Check { name: check.name().to_owned(), gate, strict, on: self.seen_work() }
     }
 }
 
@@ -150,11 +154,12 @@ async fn run(cx: &Cx, check: Check) -> Evidence {
 }
 
 async fn run_within(cx: &Cx, check: Check) -> Evidence {
-    let Check { name, gate, strict } = check;
+    let Check { name, gate, strict, on } = check;
     let whole = Command {
         argv: [gate.within.as_slice(), &gate.argv].concat(),
         env: gate.env.clone(),
         timeout_ms: gate.timeout_ms,
+        check: Some(RunCheck { on, ..gate.check.under(&name) }),
         ..Command::default()
     };
     let ran = cx.exec(whole.clone()).await;

@@ -78,6 +78,12 @@ pub(super) struct Course<'c> {
     pub(super) branch: Option<String>,
     /// Files that the checks left behind; they are not work.
     pub(super) by_products: BTreeSet<String>,
+    /// Whether the Actor works in a view, so that the workspace is as it was until the approval.
+    pub(super) isolated: bool,
+    /// Files of the view that would be merged.
+    pub(super) unmerged: Vec<String>,
+    /// Files that were merged after an approval and are not committed yet.
+    pub(super) merged: BTreeSet<String>,
     /// The documents that each role is given (CY-12).
     pub(super) diet: BTreeMap<Role, Vec<String>>,
 }
@@ -162,6 +168,9 @@ impl<'c> Course<'c> {
             base: None,
             branch: None,
             by_products: BTreeSet::new(),
+            isolated: false,
+            unmerged: vec![],
+            merged: BTreeSet::new(),
             diet: BTreeMap::new(),
             start,
         }

@@ -83,7 +83,20 @@ impl Course<'_> {
         let words = answer.text.clone().unwrap_or_default();
         self.append_human("Approval", &format!("{} by {}. {words}", answer.choice, answer.by), Role::Judge)
             .await;
-        Some(self.deliver_approved(how, step, work, shown).await)
+        match self.merge_work().await {
+            Ok(true) => Some(self.deliver_approved(how, step, work, shown).await),
+            Ok(false) => {
+                let what = "Files were changed on both sides, so that the merged work is judged again.";
+                self.fact(CycleFact::ApprovalVoid {
+                    cycle: self.number,
+                    shown: shown.clone(),
+                    changed: self.merged.iter().cloned().collect(),
+                });
+                self.append_human("Approval void", what, Role::Judge).await;
+                None
+            }
+            Err(failure) => Some(Approved::Stopped(self.give_up(&failure.message).await)),
+        }
     }
 
     /// Commits what was approved, as often as it takes; the approval holds for this tree (E-42).
@@ -101,6 +114,7 @@ impl Course<'_> {
             };
             let failure = match self.cx.deliver(delivery).await {
                 Ok(delivered) => {
+                    self.merged.clear();
                     self.record_delivery(how, work, &delivered);
                     return Approved::Delivered(self.finish(step, &delivered).await);
                 }

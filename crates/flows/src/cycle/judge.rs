@@ -134,7 +134,11 @@ impl Course<'_> {
     }
 
     pub(super) async fn tree(&self) -> String {
-        self.cx.stand().await.map(|s| s.tree).unwrap_or_default()
+        let tree = match self.isolated {
+            true => self.tree_of_work().await,
+            false => self.cx.stand().await.map(|stand| stand.tree),
+        };
+        tree.unwrap_or_default()
     }
 
     async fn write_verdict(&mut self, judged: &Judged, next: Role) {

@@ -14,6 +14,7 @@ mod pause;
 mod people;
 mod plan;
 pub(crate) mod settings;
+mod unmerged;
 mod words;
 
 use std::collections::BTreeMap;
@@ -30,6 +31,7 @@ pub use dialect::DIALECT;
 use crate::Cx;
 use crate::registry::End;
 use crate::registry::Ended;
+use crate::request::Check;
 
 use act::Acted;
 use course::Course;
@@ -56,6 +58,9 @@ pub struct Gate {
     pub timeout_ms: Option<u64>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub env: Vec<String>,
+    /// How it is kept apart.
+    #[serde(default)]
+    pub check: Check,
 }
 
 /// What a cycle is started with. Gates are pinned here: nobody can loosen them while the cycle runs.

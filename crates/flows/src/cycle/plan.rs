@@ -23,8 +23,6 @@ use seriatim_core::question::Question;
 use seriatim_core::report::Brief;
 use seriatim_core::report::Limits;
 use seriatim_core::report::Report;
-use seriatim_core::world::ViewFile;
-use seriatim_core::world::is_engine_file;
 
 use super::course::Course;
 use super::course::one_line;
@@ -278,6 +276,7 @@ impl Course<'_> {
         let minutes = self.rules.minutes(role).map(|minutes| u64::from(minutes) * 60_000);
         let patterns = self.limits.forbidden.clone();
         let first = feedback.clone();
+        let on = self.seen_work();
         let assign = |attempt: u32, again: &[String]| {
             let feedback = if again.is_empty() { &first } else { again };
             let mut prompt = prompt.clone();
@@ -299,23 +298,16 @@ impl Course<'_> {
                 },
                 forbidden: if role == Role::Actor { patterns.clone() } else { vec![] },
                 view: name.clone(),
+                on: if role == Role::Actor { None } else { on.clone() },
                 ..Assignment::default()
             }
         };
         let report = attempts(self.cx, Cap::default(), 0, vec![], assign).await.result?;
-        if role == Role::Actor {
-            let state = self.state_files();
-            let allows = |file: &ViewFile| !is_engine_file(&file.path) && !is_below(&file.path, &state);
-            views::merge(self.cx, &name, &name, "", &allows).await?;
-        } else {
-            // Who plans or judges only looks. What such a role wrote all the same is on record, and dropped.
+        // Who plans or judges only looks. What such a role wrote all the same is on record, and dropped. The Actor's work
+        // stays in its view until it is approved.
+        if role != Role::Actor {
             views::discard(self.cx, &name, &name, "").await?;
         }
         Ok(report)
     }
-}
-
-/// Whether a path is one of these, or below one of them that ends in `/`.
-fn is_below(path: &str, entries: &[String]) -> bool {
-    entries.iter().any(|entry| path == entry || (entry.ends_with('/') && path.starts_with(entry.as_str())))
 }

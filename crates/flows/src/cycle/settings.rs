@@ -6,6 +6,7 @@ use seriatim_core::config::Config;
 use super::Gate;
 use super::Start;
 use super::course::Course;
+use crate::request::Check;
 
 /// The checks that the battery knows.
 const BATTERY: [&str; 3] = ["tests", "lint", "security"];
@@ -29,6 +30,7 @@ impl From<&config::Gate> for Gate {
             subset: gate.subset.clone(),
             timeout_ms: gate.timeout_ms,
             env: gate.env.clone(),
+            check: Check::of("", gate),
         }
     }
 }

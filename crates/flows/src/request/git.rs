@@ -40,6 +40,23 @@ pub enum GitCall {
         #[serde(default, skip_serializing_if = "String::is_empty")]
         tree: String,
     },
+    /// The tree that a base would be with some files of a view in it.
+    ViewTree {
+        view: String,
+        base: String,
+        paths: Vec<String>,
+        /// Files that were merged before and are not committed: they count as the workspace has them.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        merged: Vec<String>,
+    },
+    /// What differs between two trees or commits, with the text of the difference.
+    Compare {
+        from: String,
+        to: String,
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        apart: Vec<String>,
+        limit_bytes: u64,
+    },
     /// Brings work where it belongs. The tree must be the one that was approved.
     Deliver(Delivery),
     /// Commits some files and nothing else.

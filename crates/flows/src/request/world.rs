@@ -23,6 +23,10 @@ pub enum WorldCall {
         paths: Vec<String>,
         overlap: Overlap,
     },
+    /// Remembers what the view holds, in place of what was remembered before.
+    Save { view: String },
+    /// Puts the view back to what was remembered of it.
+    Reset { view: String },
     /// Throws away what the view still holds.
     Drop {
         view: String,

@@ -25,6 +25,7 @@ use crate::Cx;
 use crate::attempts::Cap;
 use crate::attempts::attempts;
 use crate::request::Assignment;
+use crate::request::Check;
 use crate::request::Checkpoint;
 use crate::request::Command;
 use crate::request::Committed;
@@ -198,6 +199,7 @@ async fn red_gates(cx: &Cx, project: &Project) -> Vec<String> {
             argv: gate.words().cloned().collect(),
             env: gate.env.clone(),
             timeout_ms: gate.timeout_ms,
+            check: Some(gate.check.under(name)),
             ..Command::default()
         };
         let (output, exit, broke) = match cx.exec(command).await {
@@ -229,7 +231,8 @@ async fn mutate(cx: &Cx, project: &Project, scope: &[String]) -> ClosingMutation
     }
     let fill = |word: &String| if word == "{files}" { scope.to_vec() } else { vec![word.clone()] };
     let argv: Vec<String> = mutation.iter().flat_map(fill).collect();
-    match cx.exec(Command { argv: argv.clone(), ..Command::default() }).await {
+    let check = Some(Check::named("mutation"));
+    match cx.exec(Command { argv: argv.clone(), check, ..Command::default() }).await {
         Ok(ran) => {
             let (status, word) = match ran.ok() {
                 true => (MutationStatus::Passed, "passed"),

@@ -16,6 +16,7 @@ use seriatim_core::roadmap::proof::Sort;
 use super::Gate;
 use super::work::Work;
 use crate::Cx;
+use crate::request::Check;
 use crate::request::Command;
 
 /// The share that is enough where the configuration does not say (DW-64).
@@ -29,6 +30,8 @@ pub(super) struct Shown {
     pub(super) evidence: GateEvidence,
     /// What it printed, for values in it.
     output: String,
+    /// The report that it wrote itself; absent where it had no view of its own.
+    reports: Option<Vec<Option<String>>>,
 }
 
 impl Work<'_> {
@@ -74,12 +77,13 @@ impl Work<'_> {
             cwd: self.place.tree.clone(),
             env: gate.env.clone(),
             timeout_ms: gate.timeout_ms,
+            check: Some(Check { reports: gate.value.iter().cloned().collect(), ..gate.check.under(name) }),
             ..Command::default()
         };
         let ran = cx.exec(command).await;
-        let (output, exit, broke, hash) = match ran {
-            Ok(ran) => (format!("{}{}", ran.stdout, ran.stderr), ran.code, None, ran.output),
-            Err(failure) => (failure.output, None, Some(failure.message), None),
+        let (output, exit, broke, hash, reports) = match ran {
+            Ok(ran) => (format!("{}{}", ran.stdout, ran.stderr), ran.code, None, ran.output, ran.reports),
+            Err(failure) => (failure.output, None, Some(failure.message), None, None),
         };
         let run = GateRun {
             gate: name.to_owned(),
@@ -91,7 +95,7 @@ impl Work<'_> {
         };
         let seen = proof::see(&run);
         let evidence = GateEvidence::of(&seen, exit, hash, &gate.within);
-        Shown { seen, evidence, output: run.output }
+        Shown { seen, evidence, output: run.output, reports }
     }
 
     /// A word of a gate's command with what it stands for.
@@ -110,9 +114,13 @@ impl Work<'_> {
         let gate = self.gates.get(COVERAGE)?;
         let shown = shown.iter().find(|shown| shown.seen.gate == COVERAGE)?;
         let Some(value) = &gate.value else { return Some(coverage::in_output(&shown.output)) };
-        // A report file is told from a pattern by being there.
-        if let Ok(report) = cx.read(&self.place.at(value)).await {
-            return Some(coverage::in_report(&report.text));
+        // A report file is told from a pattern by being there. In a view of its own only what the gate itself wrote is.
+        let report = match &shown.reports {
+            Some(written) => written.iter().flatten().next().cloned(),
+            None => cx.read(&self.place.at(value)).await.ok().map(|report| report.text),
+        };
+        if let Some(report) = report {
+            return Some(coverage::in_report(&report));
         }
         Some(coverage::by_expression(&shown.output, value))
     }

@@ -36,6 +36,7 @@ pub use dialect::DIALECT;
 use crate::Cx;
 use crate::registry::End;
 use crate::registry::Ended;
+use crate::request::Check;
 use project::Project;
 pub(crate) use save::apply;
 use work::StepEnd;
@@ -51,6 +52,9 @@ pub struct Gate {
     pub timeout_ms: Option<u64>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub env: Vec<String>,
+    /// How it is kept apart.
+    #[serde(default)]
+    pub check: Check,
     /// A pattern in the output that says why it failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expect: Option<String>,

@@ -12,6 +12,7 @@ use super::Start;
 use super::project::Project;
 use super::work::Work;
 use crate::Cx;
+use crate::request::Check;
 
 /// The gates that phases know.
 const GATES: [&str; 5] = ["acceptance", "tests", "lint", "coverage", "security"];
@@ -35,6 +36,7 @@ impl From<&config::Gate> for Gate {
             within: gate.within.clone(),
             timeout_ms: gate.timeout_ms,
             env: gate.env.clone(),
+            check: Check::of("", gate),
             expect: gate.expect.clone(),
             value: gate.value.clone(),
             threshold: gate.threshold.map(|threshold| threshold.to_string()),

@@ -148,7 +148,9 @@ impl Repository {
             GitCall::CatchUp { .. } => "catch_up",
             GitCall::Advance { .. } => "advance",
             GitCall::Push => "push",
-            GitCall::Deliver(_) => panic!("a roadmap delivers nothing"),
+            GitCall::Deliver(_) | GitCall::ViewTree { .. } | GitCall::Compare { .. } => {
+                panic!("a roadmap without views asks for no such thing")
+            }
         };
         if let Some(failure) = self.troubles.get_mut(name).and_then(VecDeque::pop_front).flatten() {
             return Reply::of(&Done::<()>::Err(failure));
@@ -195,7 +197,9 @@ impl Repository {
                 self.pushes += 1;
                 Reply::of(&Done::Ok(true))
             }
-            GitCall::Deliver(_) => panic!("a roadmap delivers nothing"),
+            GitCall::Deliver(_) | GitCall::ViewTree { .. } | GitCall::Compare { .. } => {
+                panic!("a roadmap without views asks for no such thing")
+            }
         }
     }
 

@@ -14,6 +14,8 @@ use crate::hands::git::unreadable;
 
 const COMMAND: &str = "diff-tree";
 const SYMLINK: u32 = 0o120_000;
+/// As much of a file is looked at to tell text from other content.
+const BINARY_BYTES: usize = 64 << 10;
 
 /// One file that differs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -71,6 +73,7 @@ impl Git<'_> {
         let options = ["--raw", "--numstat", "-z", "--relative"];
         let printed = self.text(Invocation::read(&diff_tree(&options, &base, &tree)).env(&env))?;
         let mut changes = parse(&printed)?;
+        self.count_blinded(&base, &tree, &mut changes, &env)?;
         for change in &mut changes {
             if change.new_mode == SYMLINK {
                 let entry = self.files.look(&self.workspace.root().join(&change.path))?;
@@ -90,9 +93,53 @@ impl Git<'_> {
         limit_bytes: usize,
     ) -> Result<Diff, GitError> {
         let tree = self.tree()?;
+        self.diff_between(base, &tree, paths, limit_bytes)
+    }
+
+    /// The unified diff between two commits or trees, whole lines up to the limit. Text is shown as text, whatever the
+    /// attributes of the repository call it.
+    pub fn diff_between(
+        &self,
+        base: Option<&str>,
+        tree: &str,
+        paths: &[String],
+        limit_bytes: usize,
+    ) -> Result<Diff, GitError> {
+        let changes = self.changes_between(base, tree)?;
+        let is_asked = |change: &&Change| {
+            let is_below =
+                |path: &String| change.path == *path || change.path.starts_with(&format!("{path}/"));
+            paths.is_empty() || paths.iter().any(is_below)
+        };
+        let (binary, text): (Vec<&Change>, Vec<&Change>) =
+            changes.iter().filter(is_asked).partition(|change| change.binary);
+        let names = |changes: &[&Change]| -> Vec<String> {
+            changes.iter().flat_map(|c| std::iter::once(&c.path).chain(&c.old_path)).cloned().collect()
+        };
+        let mut whole = Diff { text: String::new(), cut: false };
+        for (list, option) in [(text, "--text"), (binary, "--no-textconv")] {
+            if list.is_empty() || whole.cut {
+                continue;
+            }
+            let room = limit_bytes.saturating_sub(whole.text.len());
+            let part = self.patch(base, tree, option, &names(&list), room)?;
+            whole.text.push_str(&part.text);
+            whole.cut = part.cut;
+        }
+        Ok(whole)
+    }
+
+    fn patch(
+        &self,
+        base: Option<&str>,
+        tree: &str,
+        option: &str,
+        paths: &[String],
+        limit_bytes: usize,
+    ) -> Result<Diff, GitError> {
         let env = self.objects_env()?;
         let base = self.base(base, &env)?;
-        let mut arguments = diff_tree(&["--patch", "--relative"], &base, &tree);
+        let mut arguments = diff_tree(&["--patch", "--relative", option], &base, tree);
         arguments.push("--".to_owned());
         arguments.extend(paths.iter().cloned());
         let invocation = Invocation { keep_bytes: limit_bytes, ..Invocation::read(&arguments).env(&env) };
@@ -107,6 +154,43 @@ impl Git<'_> {
             text.truncate(end);
         }
         Ok(Diff { text, cut })
+    }
+}
+
+impl Git<'_> {
+    /// Counts the lines of text that attributes of the repository declare to be binary: they have no say in what is seen.
+    fn count_blinded(
+        &self,
+        base: &str,
+        tree: &str,
+        changes: &mut [Change],
+        env: &[(String, String)],
+    ) -> Result<(), GitError> {
+        for change in changes.iter_mut().filter(|change| change.binary) {
+            let old = change.old_path.as_ref().unwrap_or(&change.path);
+            let sides = [(base, old), (tree, &change.path)];
+            if sides.into_iter().any(|(tree, path)| self.holds_zero(tree, path, env)) {
+                continue;
+            }
+            let mut arguments = diff_tree(&["--numstat", "-z", "--relative", "--text"], base, tree);
+            arguments.push("--".to_owned());
+            arguments.extend(change.old_path.iter().chain([&change.path]).cloned());
+            let printed = self.text(Invocation::read(&arguments).env(env))?;
+            let mut fields = printed.split_terminator('\0');
+            let counted = fields.next().and_then(|field| parse_count(field, &mut fields));
+            if let Some((_, (false, added, deleted))) = counted {
+                (change.binary, change.added, change.deleted) = (false, added, deleted);
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether the beginning of a file has a byte that no text has; what is not there has none.
+    fn holds_zero(&self, tree: &str, path: &str, env: &[(String, String)]) -> bool {
+        let object = format!("{tree}:./{path}");
+        let blob = Invocation::read(&["cat-file", "blob", &object]).env(env);
+        let found = self.run(&Invocation { keep_bytes: BINARY_BYTES, ..blob });
+        found.is_ok_and(|ended| ended.success() && ended.stdout.contains('\0'))
     }
 }
 

@@ -157,7 +157,7 @@ fn named_as_unborn(output: &str) -> Option<String> {
     Some(path.to_owned())
 }
 
-fn text_of(path: &Path) -> Result<String, GitError> {
+pub(super) fn text_of(path: &Path) -> Result<String, GitError> {
     let text = path.to_str().ok_or_else(|| FileError::BadName { path: path.to_owned() })?;
     Ok(text.to_owned())
 }

@@ -1,5 +1,7 @@
 //! No views: processes work in the workspace itself.
 
+use std::path::PathBuf;
+
 use seriatim_core::world::Isolation;
 use seriatim_core::world::Overlap;
 use seriatim_core::world::ViewMerged;
@@ -12,6 +14,7 @@ use super::ViewError;
 use super::ViewOf;
 use super::ViewPlace;
 use super::Views;
+use crate::hands::git::TreeEdit;
 use crate::hands::process::Spawn;
 
 /// Lets every process work where it is started. For the simulation, and for what is none of a run's attempts.
@@ -31,6 +34,27 @@ impl Views for Bare {
         _ignores: Ignores<'_>,
     ) -> Result<(), ViewError> {
         Ok(())
+    }
+
+    fn edits(
+        &self,
+        _of: ViewOf<'_>,
+        _paths: &[String],
+        _ignores: Ignores<'_>,
+    ) -> Result<Vec<TreeEdit>, ViewError> {
+        Ok(vec![])
+    }
+
+    fn save(&self, _of: ViewOf<'_>, _ignores: Ignores<'_>) -> Result<(), ViewError> {
+        Ok(())
+    }
+
+    fn reset(&self, _of: ViewOf<'_>, _ignores: Ignores<'_>) -> Result<(), ViewError> {
+        Ok(())
+    }
+
+    fn written(&self, _of: ViewOf<'_>, _path: &str) -> Result<Option<PathBuf>, ViewError> {
+        Ok(None)
     }
 
     fn change(&self, _of: ViewOf<'_>, _ignores: Ignores<'_>) -> Result<Seen, ViewError> {

@@ -152,7 +152,7 @@ impl ViewFolder {
     }
 
     fn began(&self) -> PathBuf {
-        self.path.join("began")
+        began(&self.path)
     }
 
     /// Remembers that the layers are compared with the place as it is from this moment on.
@@ -166,6 +166,11 @@ impl ViewFolder {
     pub(super) fn stack(&self, lower: &Path) -> LayerStack {
         LayerStack::new(self.counted().into_iter().collect(), lower, self.began())
     }
+}
+
+/// The file that tells since when the layers of a view are compared.
+pub(super) fn began(view: &Path) -> PathBuf {
+    view.join("began")
 }
 
 /// Makes a folder for this user alone.

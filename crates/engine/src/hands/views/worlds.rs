@@ -3,6 +3,7 @@
 mod cover;
 mod ignored;
 mod merging;
+mod saving;
 
 use std::fs;
 use std::io::Read;
@@ -33,6 +34,7 @@ use crate::hands::disk::Disk;
 use crate::hands::files::FileError;
 use crate::hands::files::Files;
 use crate::hands::files::Write;
+use crate::hands::git::TreeEdit;
 use crate::hands::layers::LayerStack;
 use crate::hands::layers::remove_layers;
 use crate::hands::paths::decode_name;
@@ -135,6 +137,22 @@ impl Worlds {
         Ok(root)
     }
 
+    /// Makes the layer that holds exactly these files of a view, for a check that looks at them.
+    fn deliverable(
+        &self,
+        ground: &Ground,
+        check: &ViewFolder,
+        of: ViewOf<'_>,
+        paths: &[String],
+        ignores: Ignores<'_>,
+    ) -> Result<Vec<PathBuf>, ViewError> {
+        let layer = check.path.join("deliverable");
+        remove_layers(&layer)?;
+        let Some(folder) = ViewFolder::open(&self.root()?, of)? else { return Ok(vec![]) };
+        merging::deliverable(ground, &folder, paths, &layer, ignores)?;
+        Ok(vec![layer])
+    }
+
     /// Reads what a view changes: its files, and effects that never leave it.
     fn seen(&self, folder: &ViewFolder, of: ViewOf<'_>, ignores: Ignores<'_>) -> Result<Seen, ViewError> {
         let ground = Ground::of(&self.at, of.place);
@@ -202,13 +220,62 @@ impl Views for Worlds {
             remove_layers(&upper.join(".git"))?;
         }
         let number = folder.layer_to_enter()?;
-        spawn.world = Some(ground.plan(&self.at, &root, &folder, number, guest, spawn)?);
+        let mut plan = ground.plan(&self.at, &root, &folder, number, guest, spawn)?;
+        if let Some(unmerged) = &guest.on {
+            let other = ViewOf { view: &unmerged.view, ..of };
+            let below = self.deliverable(&ground, &folder, other, &unmerged.paths, ignores)?;
+            plan.covers
+                .iter_mut()
+                .filter(|cover| cover.at == ground.top)
+                .for_each(|c| c.lowers.extend(below.clone()));
+        }
+        spawn.world = Some(plan);
         for (name, value) in &mut spawn.env {
             if name == "TMPDIR" {
                 "/tmp".clone_into(value);
             }
         }
         Ok(())
+    }
+
+    fn edits(
+        &self,
+        of: ViewOf<'_>,
+        paths: &[String],
+        ignores: Ignores<'_>,
+    ) -> Result<Vec<TreeEdit>, ViewError> {
+        let Some(root) = self.recorded()? else { return Ok(vec![]) };
+        match ViewFolder::open(&root, of)? {
+            Some(folder) => saving::edits(&Ground::of(&self.at, of.place), &folder, paths, ignores),
+            None => Ok(vec![]),
+        }
+    }
+
+    fn save(&self, of: ViewOf<'_>, ignores: Ignores<'_>) -> Result<(), ViewError> {
+        let Some(root) = self.recorded()? else { return Ok(()) };
+        match ViewFolder::open(&root, of)? {
+            Some(folder) => saving::save(&Ground::of(&self.at, of.place), &folder, ignores),
+            None => Ok(()),
+        }
+    }
+
+    fn reset(&self, of: ViewOf<'_>, ignores: Ignores<'_>) -> Result<(), ViewError> {
+        let Some(root) = self.recorded()? else { return Ok(()) };
+        match ViewFolder::open(&root, of)? {
+            Some(mut folder) => saving::reset(&Ground::of(&self.at, of.place), &mut folder, ignores),
+            None => Ok(()),
+        }
+    }
+
+    fn written(&self, of: ViewOf<'_>, path: &str) -> Result<Option<PathBuf>, ViewError> {
+        let Some(root) = self.recorded()? else { return Ok(None) };
+        let Some(upper) = ViewFolder::open(&root, of)?.and_then(|folder| folder.counted()) else {
+            return Ok(None);
+        };
+        let ground = Ground::of(&self.at, of.place);
+        let Some(inside) = decode_name(&ground.outside(path)) else { return Ok(None) };
+        // The layer alone is looked at: what the place itself has, no process of this view wrote.
+        Ok(LayerStack::new(vec![], &upper, folder::began(&ViewFolder::at(&root, of))).find(&inside)?)
     }
 
     fn change(&self, of: ViewOf<'_>, ignores: Ignores<'_>) -> Result<Seen, ViewError> {

@@ -18,10 +18,13 @@ use crate::hands::git::Committed;
 use crate::hands::git::Diff;
 use crate::hands::git::GitError;
 use crate::hands::git::Merged;
+use crate::hands::git::TreeEdit;
+use crate::hands::git::TreeEntry;
 use crate::hands::git::Worktree;
 use crate::hands::repository::Repository;
 use crate::sim::lock;
 use crate::sim::objects;
+use crate::sim::objects::Blob;
 use crate::sim::objects::Listing;
 use crate::sim::objects::SimCommit;
 
@@ -208,7 +211,18 @@ impl Repository for Seen<'_> {
     }
 
     fn diff_since(&self, base: Option<&str>, paths: &[String], limit_bytes: usize) -> Result<Diff, GitError> {
-        let (from, to) = (self.files_of(base)?, self.all.listing(&self.root));
+        let tree = self.tree()?;
+        self.diff_between(base, &tree, paths, limit_bytes)
+    }
+
+    fn diff_between(
+        &self,
+        base: Option<&str>,
+        tree: &str,
+        paths: &[String],
+        limit_bytes: usize,
+    ) -> Result<Diff, GitError> {
+        let (from, to) = (self.files_of(base)?, self.files_of(Some(tree))?);
         let is_wanted = |path: &str| paths.is_empty() || paths.iter().any(|asked| contains(asked, path));
         let mut text = objects::patch(&from, &to, is_wanted);
         let cut = text.len() > limit_bytes;
@@ -217,6 +231,25 @@ impl Repository for Seen<'_> {
             text.truncate(end);
         }
         Ok(Diff { text, cut })
+    }
+
+    fn tree_with(&self, base: &str, edits: &[TreeEdit]) -> Result<String, GitError> {
+        let mut files = self.files_of(Some(base))?;
+        for edit in edits {
+            let blob = match &edit.to {
+                TreeEntry::Nothing => None,
+                TreeEntry::Link { target } => Some(Blob::link(target.clone())),
+                TreeEntry::File { source, executable } => {
+                    let found = self.all.files.read(source, u64::MAX)?;
+                    Some(Blob::file(&found.bytes, if *executable { 0o755 } else { 0o644 }))
+                }
+            };
+            match blob {
+                Some(blob) => drop(files.insert(edit.path.clone(), blob)),
+                None => drop(files.remove(&edit.path)),
+            }
+        }
+        Ok(lock(&self.all.held).objects.add_tree(files))
     }
 
     fn text_at(&self, revision: &str, path: &str) -> Option<String> {

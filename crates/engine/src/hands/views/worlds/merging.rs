@@ -188,12 +188,39 @@ fn renew(
     let number = folder.prepare_layer()?;
     let new = folder.upper(number);
     folder.stack(&ground.top).gate_layer(rest, &new)?;
-    for path in &ignored {
-        let (from, to) = (old.join(path), new.join(path));
+    move_ignored(ground, &old, &new, ignores)?;
+    folder.replace_layer(Some(number))
+}
+
+/// Moves ignored folders from one layer to another one as they are.
+pub(super) fn move_ignored(
+    ground: &Ground,
+    old: &Path,
+    new: &Path,
+    ignores: Ignores<'_>,
+) -> Result<(), ViewError> {
+    for path in ignored::folders(ground, old, ignores)? {
+        let (from, to) = (old.join(&path), new.join(&path));
         let moved = to.parent().map_or(Ok(()), fs::create_dir_all).and_then(|()| fs::rename(&from, &to));
         moved.map_err(|error| FileError::of(&from, &error))?;
     }
-    folder.replace_layer(Some(number))
+    Ok(())
+}
+
+/// Makes a layer with exactly these files of a view.
+pub(super) fn deliverable(
+    ground: &Ground,
+    folder: &ViewFolder,
+    paths: &[String],
+    layer: &Path,
+    ignores: Ignores<'_>,
+) -> Result<(), ViewError> {
+    let wanted: BTreeSet<String> = paths.iter().map(|path| ground.outside(path)).collect();
+    let changes = changes(ground, folder, ignores)?;
+    let taken =
+        changes.iter().filter(|change| wanted.contains(&change.path) || holds_wanted(change, &wanted));
+    let steps: Vec<HomeStep> = taken.map(HomeStep::from).collect();
+    Ok(folder.stack(&ground.top).gate_layer(&steps, layer)?)
 }
 
 /// Reads what a view changes, without the repository and without ignored folders.
