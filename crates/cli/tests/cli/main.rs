@@ -120,6 +120,8 @@ mod roadmap_kinds;
 #[cfg(test)]
 mod roadmap_messages;
 #[cfg(test)]
+mod roadmap_moves;
+#[cfg(test)]
 mod roadmap_parallel;
 #[cfg(test)]
 mod roadmap_prompts;

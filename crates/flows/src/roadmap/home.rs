@@ -139,6 +139,10 @@ impl Work<'_> {
         let mut paths: BTreeSet<String> =
             own.into_iter().flat_map(|file| [Some(file.path), file.old_path]).flatten().collect();
         paths.extend(self.may_take.iter().cloned());
+        // A file that an earlier checkpoint committed and that was moved, removed or put back since no longer differs from
+        // the base, but from the commit.
+        let committed = self.memory.commits.iter().flat_map(|commit| commit.files.iter());
+        paths.extend(committed.filter(|path| self.allowed.permits(path)).cloned());
         // A log of an earlier try, whose commit was taken back, comes along.
         let log = format!("-{}.log", self.step.id);
         paths.retain(|path| !self.allowed.is_own(path) || path.ends_with(&log));
