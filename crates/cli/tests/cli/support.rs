@@ -112,7 +112,7 @@ impl Env {
         self
     }
 
-    /// A configuration whose agents work in the workspace itself, where tests see what they do as they do it. What worlds
+    /// A configuration whose agents and gates work in the workspace itself, where tests see what they do as they do it. What worlds
     /// change is the matter of the `world` tests, which say so with `isolation = "world"`.
     fn without_worlds(&self, text: &[u8]) -> Vec<u8> {
         let Ok(text) = std::str::from_utf8(text) else { return text.to_vec() };
@@ -127,13 +127,15 @@ impl Env {
             };
             return format!("{text}{worlds}").into();
         }
-        let kind = "kind = \"command\"\n";
-        let (first, tables) =
-            text.split_once(kind).map_or((text, vec![]), |(first, rest)| (first, rest.split(kind).collect()));
-        let mut patched = first.to_owned();
-        for table in tables {
-            let says = table.starts_with("isolation = ");
-            patched.push_str(&format!("{kind}{}{table}", if says { "" } else { "isolation = \"none\"\n" }));
+        let mut patched = String::new();
+        let mut lines = text.split_inclusive('\n').peekable();
+        while let Some(line) = lines.next() {
+            patched.push_str(line);
+            let works =
+                line == "kind = \"command\"\n" || (line.starts_with("[gates.") && line.ends_with("]\n"));
+            if works && !lines.peek().is_some_and(|next| next.starts_with("isolation = ")) {
+                patched.push_str("isolation = \"none\"\n");
+            }
         }
         patched.into()
     }
