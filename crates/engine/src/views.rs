@@ -10,6 +10,7 @@ use seriatim_core::failure::Failure;
 use seriatim_core::world::Isolation;
 use seriatim_core::world::Network;
 use seriatim_core::world::ViewChange;
+use seriatim_core::world::ViewKind;
 use seriatim_flows::request::Check;
 use seriatim_flows::request::Unmerged;
 use seriatim_flows::request::WorldCall;
@@ -147,6 +148,21 @@ pub(crate) fn enter(
     let of = ViewOf { run: &job.run_name, view, place };
     hands.views.enter(of, &guest, spawn, &|paths| ignored(hands, place, paths)).map_err(failure)?;
     Ok(isolation)
+}
+
+/// Returns what an agent would have changed, as paths with what would have happened to them, and drops its view.
+pub(crate) fn rehearsed(hands: &Hands, job: &Job, view: &str) -> Result<Vec<String>, Failure> {
+    let place = hands.workspace.root().to_owned();
+    let of = ViewOf { run: &job.run_name, view, place: &place };
+    let seen = hands.views.change(of, &|paths| ignored(hands, &place, paths)).map_err(failure)?;
+    hands.views.drop_view(of).map_err(failure)?;
+    let word = |kind: ViewKind| match kind {
+        ViewKind::Added => "new",
+        ViewKind::Modified | ViewKind::Mode | ViewKind::Special => "changed",
+        ViewKind::Deleted => "removed",
+    };
+    let work = seen.files.iter().filter(|file| !file.ignored);
+    Ok(work.map(|file| format!("{} ({})", file.path, word(file.kind))).collect())
 }
 
 /// The view of a check: its caches are kept under its name.

@@ -2,6 +2,7 @@
 
 use crate::action_support::RELEASE;
 use crate::action_support::Workshop;
+use crate::process::Handle;
 
 const QUALITY: &str = "quality-engineer";
 
@@ -234,11 +235,12 @@ fn kill_9_while_a_gate_runs_asks_the_gate_again_and_not_the_role() {
     let workshop =
         Workshop::of("- backend-developer\n- {gate: script, name: smoke, command: [sh, smoke.sh]}\n");
     let script =
-        r#"[ -f "$HOME/seen" ] || { touch "$HOME/seen"; echo $$ >"$HOME/began"; read x <"$HOME/hold"; }"#;
+        r#"[ -f "$HOME/seen" ] || { touch "$HOME/seen"; echo now >"$HOME/began"; read x <"$HOME/hold"; }"#;
     workshop.env.file("smoke.sh", format!("{script}\necho smoke\n"));
     let (mut began, _hold) = (workshop.fifo("began"), workshop.fifo("hold"));
     let engine = workshop.start();
-    let gate = began.process(&engine);
+    began.line(&engine);
+    let gate = Handle::of(&["sh", "smoke.sh"], &workshop.env.root);
     engine.kill();
     gate.ends();
     workshop.resume(&[]).exits(0);

@@ -53,7 +53,10 @@ impl Workshop {
             std::fs::create_dir(home.join(folder)).unwrap();
         }
         std::fs::write(home.join("agent.sh"), AGENT).unwrap();
-        env.file("seriatim.toml", format!("[agents.default]\n{}", command(&home.join("agent.sh"), "")));
+        // Scripts of gates speak with the test through files of the home folder, also from their views.
+        let share = format!("[worlds]\nshare = [{:?}]\n\n", home.display().to_string());
+        let agent = command(&home.join("agent.sh"), "");
+        env.file("seriatim.toml", format!("{share}[agents.default]\n{agent}"));
         for role in ROLES {
             let guide = format!(
                 "---\nname: {role}\ndescription: The work of {role}\n---\n# {role}\n\nThe guide of {role}.\n"

@@ -147,6 +147,21 @@ impl Fifo {
 pub(crate) struct Handle(OwnedFd);
 
 impl Handle {
+    /// The process with this command line that works in a folder. Inside of a world a process knows another id of itself.
+    #[track_caller]
+    pub(crate) fn of(command: &[&str], folder: &Path) -> Handle {
+        let line: Vec<u8> = command.iter().flat_map(|word| word.bytes().chain([0])).collect();
+        let pids =
+            fs::read_dir("/proc").unwrap().filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok());
+        let is_it = |pid: &i32| {
+            let of = |name: &str| format!("/proc/{pid}/{name}");
+            fs::read(of("cmdline")).is_ok_and(|found| found == line)
+                && fs::read_link(of("cwd")).is_ok_and(|found| found == folder)
+        };
+        let pid = pids.into_iter().find(is_it).unwrap_or_else(|| panic!("{command:?} does not run"));
+        Handle(pidfd_open(Pid::from_raw(pid).unwrap(), PidfdFlags::empty()).unwrap())
+    }
+
     /// Waits until it has ended.
     #[track_caller]
     pub(crate) fn ends(&self) {

@@ -15,6 +15,7 @@ use seriatim_core::report::Brief;
 use seriatim_core::report::Report;
 use seriatim_core::report::Status;
 use seriatim_core::time::span_in_words;
+use seriatim_core::world::Isolation;
 use seriatim_flows::request::Assignment;
 use seriatim_flows::request::FORBIDDEN;
 
@@ -42,6 +43,9 @@ use crate::perform::remove_all;
 use crate::views;
 use crate::views::Apart;
 
+/// The view of an agent that only rehearses.
+const REHEARSAL: &str = "@rehearsal";
+
 struct Desk {
     folder: PathBuf,
     brief: PathBuf,
@@ -64,59 +68,91 @@ pub(super) fn attempt(
     watch: &dyn Watch,
 ) -> Result<Result<Report, Failure>, Stuck> {
     let desk = Desk::of(hands, job);
-    let copy = desk.folder.join("workspace");
-    let laid = lay(hands, job, assignment, agent, &desk).and_then(|brief| {
-        if assignment.rehearsal {
-            rehearsal::copy(hands.files.as_ref(), hands.workspace.root(), &copy, hands.workspace.store())?;
+    let result = lift(lay(hands, job, assignment, agent, &desk)).and_then(|laid| {
+        let brief = match laid {
+            Ok(brief) => brief,
+            Err(failure) => return Ok(Err(failure)),
+        };
+        let spawn = spawn(hands, job, &brief, agent, argv, &desk);
+        let work = Work { hands, job, assignment, agent, desk: &desk, watch };
+        match assignment.rehearsal {
+            true => work.rehearse(spawn),
+            false => Ok(work.carry_out(spawn)),
         }
-        Ok(brief)
-    });
-    let result = lift(laid).map(|laid| {
-        let brief = laid?;
-        let mut spawn = spawn(hands, job, &brief, agent, argv, &desk);
-        place(hands, assignment, &mut spawn)?;
-        if assignment.rehearsal {
-            spawn.cwd.clone_from(&copy);
-            spawn.env.push(("SERIATIM_TEST_MODE".to_owned(), "1".to_owned()));
-        } else {
-            enter(hands, job, assignment, agent, &desk, &mut spawn)?;
-        }
-        let ended = hands.processes.run(&spawn, watch).map_err(|e| not_started(&e))?;
-        let printed = printed(hands, &ended);
-        if !printed.is_empty() {
-            watch.printed(&printed);
-        }
-        let mut report = judge_attempt(hands, assignment, agent, &desk, &ended)?;
-        tell_forbidden(&mut report, &assignment.forbidden, &ended);
-        if !assignment.rehearsal {
-            return Ok(report);
-        }
-        let paths = rehearsal::changes(hands.files.as_ref(), hands.workspace.root(), &copy);
-        Ok(rehearsal::tell(report, paths.map_err(|e| storage(&e))?))
     });
     // The desk may hold what must not be kept (a token in a report): it is cleared whatever happened.
     let _ = remove_all(hands.files.as_ref(), &desk.folder);
     result
 }
 
-/// Puts the agent into the view of its work.
-fn enter(
-    hands: &Hands,
-    job: &Job,
-    assignment: &Assignment,
-    agent: &Agent,
-    desk: &Desk,
-    spawn: &mut Spawn,
-) -> Result<(), Failure> {
-    let apart = Apart {
-        isolation: agent.isolation,
-        network: agent.network,
-        worlds: &job.config.config.worlds,
-        share: vec![desk.folder.clone()],
-        on: assignment.on.clone(),
-    };
-    let place = spawn.cwd.clone();
-    views::enter(hands, job, &assignment.view, &place, apart, spawn).map(|_| ())
+/// One attempt under way.
+struct Work<'a> {
+    hands: &'a Hands,
+    job: &'a Job,
+    assignment: &'a Assignment,
+    agent: &'a Agent,
+    desk: &'a Desk,
+    watch: &'a dyn Watch,
+}
+
+impl Work<'_> {
+    /// Lets the agent work in the view of its work.
+    fn carry_out(&self, mut spawn: Spawn) -> Result<Report, Failure> {
+        place(self.hands, self.assignment, &mut spawn)?;
+        self.enter(&self.assignment.view, &mut spawn)?;
+        self.run(&spawn)
+    }
+
+    /// Lets the agent work where nothing of it stays, and tells what it would have written: in a view that is dropped, or
+    /// in a copy where there are no views.
+    fn rehearse(&self, mut spawn: Spawn) -> Result<Result<Report, Failure>, Stuck> {
+        let Work { hands, job, .. } = self;
+        spawn.env.push(("SERIATIM_TEST_MODE".to_owned(), "1".to_owned()));
+        let isolation = match self.enter(REHEARSAL, &mut spawn) {
+            Ok(isolation) => isolation,
+            Err(failure) => return Ok(Err(failure)),
+        };
+        if isolation != Isolation::None {
+            let report = self.run(&spawn);
+            let paths = views::rehearsed(hands, job, REHEARSAL);
+            return Ok(report.and_then(|report| Ok(rehearsal::tell(report, paths?))));
+        }
+        let copy = self.desk.folder.join("workspace");
+        let (files, root) = (hands.files.as_ref(), hands.workspace.root());
+        if let Err(failure) = lift(rehearsal::copy(files, root, &copy, hands.workspace.store()))? {
+            return Ok(Err(failure));
+        }
+        spawn.cwd.clone_from(&copy);
+        Ok(self.run(&spawn).and_then(|report| {
+            let paths = rehearsal::changes(files, root, &copy).map_err(|e| storage(&e))?;
+            Ok(rehearsal::tell(report, paths))
+        }))
+    }
+
+    fn run(&self, spawn: &Spawn) -> Result<Report, Failure> {
+        let Work { hands, assignment, watch, .. } = self;
+        let ended = hands.processes.run(spawn, *watch).map_err(|e| not_started(&e))?;
+        let printed = printed(hands, &ended);
+        if !printed.is_empty() {
+            watch.printed(&printed);
+        }
+        let mut report = judge_attempt(hands, assignment, self.agent, self.desk, &ended)?;
+        tell_forbidden(&mut report, &assignment.forbidden, &ended);
+        Ok(report)
+    }
+
+    /// Puts the agent into a view.
+    fn enter(&self, view: &str, spawn: &mut Spawn) -> Result<Isolation, Failure> {
+        let apart = Apart {
+            isolation: self.agent.isolation,
+            network: self.agent.network,
+            worlds: &self.job.config.config.worlds,
+            share: vec![self.desk.folder.clone()],
+            on: self.assignment.on.clone(),
+        };
+        let place = spawn.cwd.clone();
+        views::enter(self.hands, self.job, view, &place, apart, spawn)
+    }
 }
 
 /// Puts the agent where it works, which is another working tree for branches that run side by side. A program or a
