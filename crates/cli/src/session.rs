@@ -250,10 +250,12 @@ impl Session {
             Ok(kept) => {
                 let files: usize =
                     kept.iter().map(|view| view.change.files.iter().filter(|f| !f.ignored).count()).sum();
-                let files = if files == 1 { "1 file".to_owned() } else { format!("{files} files") };
-                ui.note(format!(
-                    "{files} of unmerged work are kept; look at them with `seriatim world {run}`"
-                ));
+                let files = if files == 1 {
+                    "1 file of unmerged work is".to_owned()
+                } else {
+                    format!("{files} files of unmerged work are")
+                };
+                ui.note(format!("{files} kept; look with `seriatim world {run}`"));
             }
             Err(error) => ui.warn(format!("the layers of run {run} could not be removed: {error}")),
         }

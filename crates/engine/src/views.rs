@@ -15,9 +15,12 @@ use seriatim_flows::request::Check;
 use seriatim_flows::request::Unmerged;
 use seriatim_flows::request::WorldCall;
 
+use crate::hands::git::ChangeKind;
+use crate::hands::git::GitError;
 use crate::hands::git::TreeEdit;
 use crate::hands::process::Spawn;
 use crate::hands::repository::Repository;
+use crate::hands::views::Covered;
 use crate::hands::views::Guest;
 use crate::hands::views::Knowledge;
 use crate::hands::views::ViewError;
@@ -186,11 +189,40 @@ pub(crate) fn enter_check(
     }
     let worlds = &job.config.config.worlds;
     let apart = Apart { isolation: check.isolation, network: check.network, worlds, share: vec![], on: None };
-    let guest = Guest { on: check.on.clone(), ..guest(place, apart, fresh) };
     let view = view_of_check(check);
     let of = ViewOf { run: &job.run_name, view: &view, place };
+    let covered = cover(hands, of, check, spawn)?;
+    let guest = Guest { on: check.on.clone(), covered, ..guest(place, apart, fresh) };
     hands.views.enter(of, &guest, spawn, &|paths| ignored(hands, place, paths)).map_err(failure)?;
     Ok(isolation)
+}
+
+/// Where a commit follows, a check sees the last commit and the work, and nothing else that the user has in the files but
+/// has not committed. Files that its own command names are shown to it all the same.
+fn cover(hands: &Hands, of: ViewOf<'_>, check: &Check, spawn: &Spawn) -> Result<Covered, Failure> {
+    let Some(ours) = &check.ours else { return Ok(Covered::default()) };
+    let git = hands.repositories.seen_from(&hands.workspace.inside(of.place.to_owned()), &[]);
+    let trouble = |error: GitError| Failure::new(Class::Contract, error.to_string());
+    let Some(head) = git.head().map_err(trouble)? else { return Ok(Covered::default()) };
+    let is_shown = |path: &String| ours.contains(path) || spawn.argv.iter().any(|word| word == path);
+    let mut covered = Covered::default();
+    for change in git.changes_since(Some(&head)).map_err(trouble)? {
+        // A renaming is a removal and an addition.
+        let old = change.old_path.clone().map(|path| (path, true));
+        let is_new = change.kind == ChangeKind::Added || change.old_path.is_some();
+        for (path, was_there) in old.into_iter().chain([(change.path, !is_new)]) {
+            match (is_shown(&path), was_there) {
+                (true, _) => {}
+                (false, true) => covered.present.push(path),
+                (false, false) => covered.absent.push(path),
+            }
+        }
+    }
+    if !covered.present.is_empty() || !covered.absent.is_empty() {
+        let Some(folder) = hands.views.covering(of).map_err(failure)? else { return Ok(Covered::default()) };
+        git.check_out(&head, &covered.present, &folder).map_err(trouble)?;
+    }
+    Ok(covered)
 }
 
 /// Reads the reports that a check wrote itself.
@@ -215,7 +247,7 @@ pub(crate) fn reports_of_check(
 fn guest(place: &PathBuf, apart: Apart<'_>, fresh: bool) -> Guest {
     let configured = apart.worlds.share.iter().map(|shared| place.join(shared));
     let share = configured.chain(apart.share).collect();
-    Guest { share, network: apart.network, fresh, on: None }
+    Guest { share, network: apart.network, fresh, on: None, covered: Covered::default() }
 }
 
 /// Where the attempts of a view work.

@@ -217,6 +217,10 @@ pub struct Check {
     /// Unmerged work that it looks at.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub on: Option<Unmerged>,
+    /// A commit follows: of all files that differ from the last commit it sees only these as they are, and the others
+    /// as that commit has them. Absent where no commit follows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ours: Option<Vec<String>>,
     /// Files that are told with the result where the check itself wrote them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub reports: Vec<String>,

@@ -13,6 +13,7 @@
 
 mod branches;
 mod changes;
+mod checked_out;
 mod commit;
 mod deliver;
 mod edited;

@@ -53,6 +53,8 @@ pub trait Repository {
         paths: &[String],
         limit_bytes: usize,
     ) -> Result<Diff, GitError>;
+    /// Writes files of a commit below another folder.
+    fn check_out(&self, commit: &str, paths: &[String], into: &Path) -> Result<(), GitError>;
     /// Returns the id of a tree with these edits.
     fn tree_with(&self, base: &str, edits: &[TreeEdit]) -> Result<String, GitError>;
     /// Returns a file as a commit or tree has it; nothing where it has no such text.
@@ -164,6 +166,10 @@ impl Repository for Git<'_> {
         limit_bytes: usize,
     ) -> Result<Diff, GitError> {
         self.diff_between(base, tree, paths, limit_bytes)
+    }
+
+    fn check_out(&self, commit: &str, paths: &[String], into: &Path) -> Result<(), GitError> {
+        self.check_out(commit, paths, into)
     }
 
     fn tree_with(&self, base: &str, edits: &[TreeEdit]) -> Result<String, GitError> {

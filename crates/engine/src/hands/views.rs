@@ -57,6 +57,17 @@ pub struct Guest {
     pub fresh: bool,
     /// Files of another view that it sees as if they were merged.
     pub on: Option<Unmerged>,
+    /// Files that it sees in another version than the place has.
+    pub covered: Covered,
+}
+
+/// Files of a place that a process sees in another version.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Covered {
+    /// Those that it does not see at all.
+    pub absent: Vec<String>,
+    /// Those that it sees as they are in a folder, under the same paths from the top of the repository.
+    pub present: Vec<String>,
 }
 
 /// What a view changes.
@@ -94,6 +105,10 @@ pub trait Views: Send + Sync {
         spawn: &mut Spawn,
         ignores: Ignores<'_>,
     ) -> Result<(), ViewError>;
+
+    /// Returns the folder into which the versions of [`Covered::present`] are written, emptied; nothing where there are no
+    /// views.
+    fn covering(&self, of: ViewOf<'_>) -> Result<Option<PathBuf>, ViewError>;
 
     /// Returns some files of the view as edits of a tree.
     fn edits(

@@ -86,6 +86,8 @@ struct Check {
     strict: bool,
     /// The work that it looks at.
     on: Option<Unmerged>,
+    /// All files of the work, where it is in a view.
+    ours: Option<Vec<String>>,
 }
 
 impl Course<'_> {
@@ -132,7 +134,13 @@ impl Course<'_> {
             Battery::Security => self.rules.security_warnings_fail,
         };
         let strict = strict && self.start.automation.is_some();
-        Check { name: check.name().to_owned(), gate, strict, on: self.seen_work() }
+        Check {
+            name: check.name().to_owned(),
+            gate,
+            strict,
+            on: self.seen_work(),
+            ours: self.files_of_work(),
+        }
     }
 }
 
@@ -154,12 +162,12 @@ async fn run(cx: &Cx, check: Check) -> Evidence {
 }
 
 async fn run_within(cx: &Cx, check: Check) -> Evidence {
-    let Check { name, gate, strict, on } = check;
+    let Check { name, gate, strict, on, ours } = check;
     let whole = Command {
         argv: [gate.within.as_slice(), &gate.argv].concat(),
         env: gate.env.clone(),
         timeout_ms: gate.timeout_ms,
-        check: Some(RunCheck { on, ..gate.check.under(&name) }),
+        check: Some(RunCheck { on, ours, ..gate.check.under(&name) }),
         ..Command::default()
     };
     let ran = cx.exec(whole.clone()).await;

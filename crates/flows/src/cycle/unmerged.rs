@@ -41,6 +41,11 @@ impl Course<'_> {
         is_any.then(|| Unmerged { view: self.actors_view(), paths: self.unmerged.clone() })
     }
 
+    /// The files of the work, merged or not; nothing where it cannot be told from other changes.
+    pub(super) fn files_of_work(&self) -> Option<Vec<String>> {
+        self.isolated.then(|| self.merged.iter().chain(&self.unmerged).cloned().collect())
+    }
+
     /// The tree that the workspace was at the beginning with all work of the cycle in it, and nothing else.
     pub(super) async fn tree_of_work(&self) -> Result<String, Failure> {
         let call = GitCall::ViewTree {

@@ -15,7 +15,7 @@ pub static DIALECT: Dialect = Dialect {
     name: "process",
     flow: Some(Flow {
         name: "process",
-        version: 2,
+        version: 3,
         start: |cx, input| Box::pin(process(cx, input)),
         cancelled: |cx, input| Box::pin(cancelled(cx, input)),
         projector,

@@ -111,6 +111,7 @@ pub(super) async fn open<'p>(
         began,
         unsaid: vec![],
         kept: vec![],
+        ours: vec![],
         record: Map::new(),
         history: vec![],
     })

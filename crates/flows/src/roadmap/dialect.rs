@@ -27,7 +27,7 @@ pub static DIALECT: Dialect = Dialect {
     name: "roadmap",
     flow: Some(Flow {
         name: "roadmap",
-        version: 2,
+        version: 3,
         start: |cx, input| Box::pin(roadmap(cx, input)),
         cancelled: |cx, input| Box::pin(cancelled(cx, input)),
         projector,

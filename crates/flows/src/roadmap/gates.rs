@@ -77,7 +77,12 @@ impl Work<'_> {
             cwd: self.place.tree.clone(),
             env: gate.env.clone(),
             timeout_ms: gate.timeout_ms,
-            check: Some(Check { reports: gate.value.iter().cloned().collect(), ..gate.check.under(name) }),
+            check: Some(Check {
+                reports: gate.value.iter().cloned().collect(),
+                // In a working tree of its own there is nothing of the user.
+                ours: (!self.place.is_beside()).then(|| self.ours.clone()),
+                ..gate.check.under(name)
+            }),
             ..Command::default()
         };
         let ran = cx.exec(command).await;

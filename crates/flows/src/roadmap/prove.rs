@@ -53,6 +53,9 @@ impl Work<'_> {
         let since = self.memory.base_tree.clone();
         let difference = self.changes(cx, &since, 0).await?;
         self.leave_to_others(cx, &difference).await;
+        let permitted = difference.files.iter().filter(|file| self.permits(file));
+        let changed = permitted.flat_map(|file| std::iter::once(&file.path).chain(&file.old_path));
+        self.ours = changed.chain(&self.may_take).cloned().collect();
         proof.objections.extend(self.out_of_scope(&difference));
         let tests = self.test_files(cx, &difference).await;
         proof.objections.extend(proof::cheats(sort, &tests));

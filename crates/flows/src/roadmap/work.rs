@@ -155,6 +155,8 @@ pub(super) struct Work<'p> {
     pub(super) unsaid: Vec<seriatim_core::roadmap::audit::Event>,
     /// Files that the last attempt changed in its view and that the step may not change.
     pub(super) kept: Vec<String>,
+    /// Files of the step that differ from where it began.
+    pub(super) ours: Vec<String>,
     /// What goes on record with the next saving.
     pub(super) record: Map<String, Value>,
     pub(super) history: Vec<Value>,

@@ -36,6 +36,10 @@ impl Views for Bare {
         Ok(())
     }
 
+    fn covering(&self, _of: ViewOf<'_>) -> Result<Option<PathBuf>, ViewError> {
+        Ok(None)
+    }
+
     fn edits(
         &self,
         _of: ViewOf<'_>,

@@ -221,9 +221,13 @@ impl Views for Worlds {
         }
         let number = folder.layer_to_enter()?;
         let mut plan = ground.plan(&self.at, &root, &folder, number, guest, spawn)?;
+        let mut below = vec![];
         if let Some(unmerged) = &guest.on {
             let other = ViewOf { view: &unmerged.view, ..of };
-            let below = self.deliverable(&ground, &folder, other, &unmerged.paths, ignores)?;
+            below.extend(self.deliverable(&ground, &folder, other, &unmerged.paths, ignores)?);
+        }
+        below.extend(cover::covering(&ground, &folder, &guest.covered)?);
+        if !below.is_empty() {
             plan.covers
                 .iter_mut()
                 .filter(|cover| cover.at == ground.top)
@@ -236,6 +240,14 @@ impl Views for Worlds {
             }
         }
         Ok(())
+    }
+
+    fn covering(&self, of: ViewOf<'_>) -> Result<Option<PathBuf>, ViewError> {
+        let folder = ViewFolder::make(&self.root()?, of)?;
+        let layer = folder.path.join(cover::COVERING);
+        remove_layers(&layer)?;
+        make_private(&layer)?;
+        Ok(Some(layer))
     }
 
     fn edits(

@@ -233,6 +233,12 @@ impl Repository for Seen<'_> {
         Ok(Diff { text, cut })
     }
 
+    fn check_out(&self, commit: &str, paths: &[String], into: &Path) -> Result<(), GitError> {
+        let files = self.files_of(Some(commit))?;
+        paths.iter().for_each(|path| self.all.files.set(&into.join(path), files.get(path)));
+        Ok(())
+    }
+
     fn tree_with(&self, base: &str, edits: &[TreeEdit]) -> Result<String, GitError> {
         let mut files = self.files_of(Some(base))?;
         for edit in edits {

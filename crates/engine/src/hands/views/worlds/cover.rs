@@ -4,16 +4,24 @@ use std::fs;
 use std::path::Path;
 use std::path::PathBuf;
 
+use rustix::fs::CWD;
+use rustix::fs::FileType;
+use rustix::fs::Mode;
+use rustix::fs::mknodat;
+use rustix::io::Errno;
 use seriatim_core::world::ViewFile;
 use seriatim_core::world::ViewKind;
 
 use super::WorldsAt;
+use crate::hands::files::FileError;
 use crate::hands::home;
 use crate::hands::layers::LayerChange;
 use crate::hands::layers::Node;
 use crate::hands::layers::remove_layers;
+use crate::hands::paths::decode_name;
 use crate::hands::paths::encode_name;
 use crate::hands::process::Spawn;
+use crate::hands::views::Covered;
 use crate::hands::views::Guest;
 use crate::hands::views::ViewError;
 use crate::hands::views::folder::ViewFolder;
@@ -26,6 +34,8 @@ use crate::hands::world::mounts_below;
 pub(super) const HOME: &str = "home";
 /// The layer of a git folder that lies outside of the covered files.
 const GIT: &str = "git";
+/// The layer that shows files in another version than the place has.
+pub(super) const COVERING: &str = "covering";
 /// What a world has of its own in the place of what this machine has there.
 const PRIVATE: [&str; 4] = ["/tmp", "/var/tmp", "/dev/shm", "/run"];
 /// Ways to remotes, and log-ins to them, in the home folder.
@@ -132,6 +142,35 @@ impl Ground {
         plan.show = shown(spawn, &plan);
         plan.network = guest.network;
         Ok(plan)
+    }
+}
+
+/// Finishes the layer that shows some files in another version: what is present was written there before.
+pub(super) fn covering(
+    ground: &Ground,
+    folder: &ViewFolder,
+    covered: &Covered,
+) -> Result<Option<PathBuf>, ViewError> {
+    if covered.absent.is_empty() && covered.present.is_empty() {
+        return Ok(None);
+    }
+    let layer = folder.path.join(COVERING);
+    for path in &covered.absent {
+        let Some(inside) = decode_name(&ground.outside(path)).map(PathBuf::from) else { continue };
+        let place = layer.join(&inside);
+        if let Some(parent) = place.parent() {
+            fs::create_dir_all(parent).map_err(|error| FileError::of(parent, &error))?;
+        }
+        whiteout(&place).map_err(|error| FileError::of(&place, &error.into()))?;
+    }
+    Ok(Some(layer))
+}
+
+/// Makes the node by which a layer says that there is nothing.
+fn whiteout(at: &Path) -> Result<(), Errno> {
+    match mknodat(CWD, at, FileType::CharacterDevice, Mode::empty(), 0) {
+        Err(Errno::EXIST) | Ok(()) => Ok(()),
+        Err(errno) => Err(errno),
     }
 }
 
