@@ -83,6 +83,8 @@ pub enum SharedFact {
     },
     /// A person decided about files that both an agent and another process changed.
     OverlapDecided { step: String, files: Vec<String>, choice: OverlapChoice, by: String },
+    /// Versions of the workspace gave way to those of an agent, as a person decided.
+    VersionsReplaced { step: String, place: String },
     /// A state machine moved an entity.
     Transition { machine: String, entity: String, from: String, to: String, trigger: String },
 }
@@ -108,6 +110,9 @@ impl Telling for SharedFact {
                     OverlapChoice::TakeTheirs => "takes the agent's version of",
                 };
                 Sentence::new(format!("In {step} {by} {what} {}.", files.join(", ")))
+            }
+            SharedFact::VersionsReplaced { step, place } => {
+                Sentence::attention(format!("In {step} the versions of the workspace are kept in {place}."))
             }
             SharedFact::Transition { entity, from, to, .. } => {
                 let words = |state: &str| state.to_lowercase().replace('_', " ");

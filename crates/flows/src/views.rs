@@ -51,10 +51,21 @@ pub async fn merge(
     let (taken, kept): (Vec<ViewFile>, Vec<ViewFile>) = change.files.into_iter().partition(takes);
     let kept: Vec<ViewFile> = kept.into_iter().filter(|file| !file.ignored).collect();
     let paths: Vec<String> = taken.iter().map(|file| file.path.clone()).collect();
-    if !paths.is_empty() {
+    // What the flow does not take counts no more, also where it takes nothing: the next attempt begins without it.
+    if !paths.is_empty() || !kept.is_empty() {
         merge_paths(cx, step, &view, &place, &paths).await?;
     }
     let left = Left { isolation: change.isolation, merged: taken, kept, effects: change.effects };
+    record(cx, step, &left);
+    Ok(left)
+}
+
+/// Looks at what a view changes and leaves it as it is: the work goes on there.
+pub async fn look(cx: &Cx, step: &str, view: &str, place: &str) -> Result<Left, Failure> {
+    let (view, place) = (view.to_owned(), place.to_owned());
+    let change: ViewChange = cx.world(WorldCall::Change { view, place }).await?;
+    let kept: Vec<ViewFile> = change.files.into_iter().filter(|file| !file.ignored).collect();
+    let left = Left { isolation: change.isolation, merged: vec![], kept, effects: change.effects };
     record(cx, step, &left);
     Ok(left)
 }
@@ -77,6 +88,9 @@ async fn merge_paths(cx: &Cx, step: &str, view: &str, place: &str, paths: &[Stri
         let (view, place, paths) = (view.to_owned(), place.to_owned(), paths.to_vec());
         let merged: ViewMerged = cx.world(WorldCall::Merge { view, place, paths, overlap }).await?;
         if merged.overlaps.is_empty() {
+            if let Some(place) = merged.replaced {
+                cx.record(&SharedFact::VersionsReplaced { step: step.to_owned(), place });
+            }
             return Ok(());
         }
         let question = overlap_question(step, &merged.overlaps, overlap == Overlap::Combine);
