@@ -8,6 +8,7 @@ use std::path::Path;
 use std::path::PathBuf;
 
 use crate::action_support::Workshop;
+use crate::cycle::Project as Cycle;
 use crate::roadmap_support::Project;
 use crate::roadmap_support::SHORT;
 use crate::roadmap_support::Step;
@@ -48,7 +49,7 @@ wild() {
 }
 repository() {
     git commit --quiet --all --message=evil && git commit --quiet --amend --message=worse && note committed
-    git checkout --quiet -b evil && git tag -f v1 && git branch -f main HEAD && note branched
+    git checkout --quiet -b evil && git tag -f v1 && git update-ref refs/heads/main HEAD && note branched
     echo more >>tracked.txt; git stash --quiet && note stashed
     git clean -fdxq && note cleaned
     git update-ref refs/heads/planted HEAD
@@ -70,8 +71,8 @@ reach() {
     for store in "$ws/.git/seriatim" "$ws/.seriatim" "$top/tmp"; do
         [ ! -e "$store/journal.db" ] || note "journal at $store"
         [ ! -e "$store/worlds" ] || note "layers named at $store"
-        rm -rf "$store" 2>/dev/null
-        mv "$store" "$store.away" 2>/dev/null
+        rm -rf "$store"/journal* "$store"/holders "$store"/attempts "$store"/seriatim-*
+        case $place/ in "$store"/*) ;; *) rm -rf "$store"; mv "$store" "$store.away" ;; esac
         echo evil >"$store/journal.db"
     done 2>/dev/null
     echo evil >"$top/home/.profile"; echo evil >"$HOME/.gitconfig"
@@ -93,6 +94,8 @@ linger() {
     until [ -s "$place/late.txt" ]; do :; done
 }
 hostile() {
+    # Never on the machine itself: in a world the first process is the parent of the agent.
+    [ "$PPID" = 1 ] || exit 9
     wild "$place"; wild "$ws"; wild .
     repository
     reach 2>/dev/null
@@ -191,7 +194,7 @@ impl Scene {
 
     /// The engine's own commits, and nothing else, moved the branch; no other reference is new, moved or gone.
     #[track_caller]
-    fn only_engine_commits(&self, count: usize) {
+    fn only_engine_commits(&self) {
         let git = |args: &[&str]| {
             let mut command = self.env.as_user("git");
             command.args(args);
@@ -206,8 +209,13 @@ impl Scene {
         assert_eq!(names, ["refs/heads/beside", "refs/heads/main", "refs/tags/v0"]);
         assert_eq!(git(&["rev-parse", "--abbrev-ref", "HEAD"]), "main\n");
         assert_eq!(git(&["rev-parse", "beside", "v0"]).lines().collect::<BTreeSet<_>>().len(), 1);
-        assert_eq!(git(&["log", "--format=%an", "v0..main"]), "Ada\n".repeat(count));
-        assert_eq!(git(&["log", "--format=%s", "--grep=evil\\|worse", "--all"]), "");
+        let authors: BTreeSet<String> =
+            git(&["log", "--format=%an %cn", "v0..main"]).lines().map(str::to_owned).collect();
+        assert_eq!(authors, BTreeSet::from(["Ada Ada".to_owned()]));
+        // What was committed is within the steps.
+        let changed = git(&["diff", "--name-only", "v0", "main"]);
+        let is_own = |path: &str| ["src/", "tests/", "docs/"].iter().any(|own| path.starts_with(own));
+        assert_eq!(changed.lines().filter(|path| !is_own(path)).collect::<Vec<_>>(), Vec::<&str>::new());
     }
 }
 
@@ -221,7 +229,8 @@ const EFFECTS: [&str; 6] = [
 ];
 
 /// What a commit of the engine changes in the repository.
-const COMMITTED: [&str; 7] = [
+const COMMITTED: [&str; 8] = [
+    ".git/ORIG_HEAD",
     ".git/objects/",
     ".git/refs/heads/main",
     ".git/refs/seriatim/",
@@ -288,6 +297,7 @@ fn a_hostile_agent_of_a_roadmap_changes_nothing_but_its_step() {
         scene.is_told(&[]);
         let own = ["src/", "tests/", "docs/"];
         scene.is_as_before_but_for(&[&own[..], &COMMITTED].concat());
+        scene.only_engine_commits();
     }
 }
 
@@ -302,6 +312,7 @@ fn hostile_agents_of_steps_side_by_side_change_nothing_but_their_steps() {
         scene.is_told(&[]);
         let own = ["src/", "tests/", "docs/"];
         scene.is_as_before_but_for(&[&own[..], &COMMITTED].concat());
+        scene.only_engine_commits();
     }
 }
 
@@ -328,8 +339,8 @@ fn a_hostile_role_of_an_action_changes_nothing_but_its_output() {
         scene.env.run(&["run", "action", "build", "--no-input", "-q"]).exits(0);
         scene.was_tried(&notes, "backend-developer");
         scene.is_told(&[]);
-        scene.is_as_before_but_for(&["engine/", "planning-mds/", "logs/"]);
-        assert_eq!(scene.env.read("engine/api.sh"), "echo call 1\n");
+        scene.is_as_before_but_for(&["engine/", "planning-mds/", ".snapshots/", "logs/"]);
+        assert_eq!(scene.env.read("engine/api.sh"), "echo call 2\n");
     }
 }
 
@@ -344,6 +355,38 @@ fn hostile_roles_side_by_side_change_nothing_but_their_outputs() {
             scene.was_tried(&notes, role);
         }
         scene.is_told(&[]);
-        scene.is_as_before_but_for(&["engine/", "tests/", "planning-mds/", "logs/"]);
+        scene.is_as_before_but_for(&["engine/", "tests/", "planning-mds/", ".snapshots/", "logs/"]);
+    }
+}
+
+#[test]
+fn hostile_roles_of_a_cycle_change_nothing_but_the_planned_file() {
+    for user in users() {
+        let name = "cycle";
+        let project = Cycle::new();
+        furnish(&project.env);
+        let share = shared(&project.env);
+        let attack = format!(
+            "share='{}'\n{}\n[ -e \"$share/did-$SERIATIM_STEP\" ] || {{ : >\"$share/did-$SERIATIM_STEP\"; hostile {}; }}\n",
+            share.display(),
+            hostile(&project.env),
+            mark(name, user)
+        );
+        let project = project
+            .planner(&format!("{attack}step"))
+            .actor(&format!("{attack}echo 'echo good morning' >greet.sh; done_well"))
+            .judge(&format!("{attack}say '{{\"result\": \"PASS\"}}'"));
+        let config =
+            project.env.read("seriatim.toml").replace("isolation = \"none\"", "isolation = \"world\"");
+        project.env.file("seriatim.toml", format!("{config}\n[worlds]\nshare = [{share:?}]\n"));
+        let scene = Scene::new(project.env, name, user);
+        let goal = crate::cycle::GOAL;
+        let output = scene.env.run(&["run", "cycle", "--goal", goal, "--no-input"]);
+        assert_eq!(output.exit, Some(3), "{}", output.snapshot());
+        for role in ["planner", "actor"] {
+            scene.was_tried(&share.join("notes"), role);
+        }
+        scene.is_told(&[]);
+        scene.is_as_before_but_for(&["greet.sh", "docs/"]);
     }
 }
