@@ -1,6 +1,7 @@
 //! The views of this machine: worlds over layers that lie outside of everything that they cover.
 
 mod cover;
+mod foreign;
 mod ignored;
 mod merging;
 
@@ -82,11 +83,12 @@ pub struct Worlds {
     probed: OnceLock<Result<(), NoWorld>>,
     /// The folder of all layers, and the lock that keeps it there.
     root: Mutex<Option<(PathBuf, File)>>,
+    foreign: foreign::Known,
 }
 
 impl Worlds {
     pub fn new(at: WorldsAt) -> Worlds {
-        Worlds { at, probed: OnceLock::new(), root: Mutex::new(None) }
+        Worlds { at, probed: OnceLock::new(), root: Mutex::new(None), foreign: foreign::Known::default() }
     }
 
     /// Returns whether worlds work here, and why not.
@@ -236,7 +238,9 @@ impl Views for Worlds {
             remove_anything(&upper.join(".git"))?;
         }
         let number = folder.layer_to_enter()?;
+        self.foreign.copy_into(&ground, &folder, number)?;
         spawn.world = Some(ground.plan(&self.at, &root, &folder, number, guest, spawn)?);
+        self.foreign.copy_repositories(&ground, &folder)?;
         for (name, value) in &mut spawn.env {
             if name == "TMPDIR" {
                 "/tmp".clone_into(value);

@@ -12,6 +12,7 @@ use seriatim_core::world::ViewMerged;
 
 use super::cover::Ground;
 use super::cover::view_file;
+use super::foreign;
 use super::ignored;
 use crate::hands::disk::Disk;
 use crate::hands::files::FileError;
@@ -251,7 +252,7 @@ pub(super) fn changes_and_repositories(
         }
         true
     };
-    let changes = folder.stack(&ground.top).change(&apart)?;
+    let changes = foreign::without_copies(folder, folder.stack(&ground.top).change(&apart)?)?;
     Ok((changes, nested.into_inner()))
 }
 
