@@ -83,6 +83,8 @@ pub enum SharedFact {
     },
     /// A person decided about files that both an agent and another process changed.
     OverlapDecided { step: String, files: Vec<String>, choice: OverlapChoice, by: String },
+    /// Versions of the workspace gave way to those of an agent, as a person decided.
+    VersionsReplaced { step: String, place: String },
     /// A state machine moved an entity.
     Transition { machine: String, entity: String, from: String, to: String, trigger: String },
 }
@@ -108,6 +110,9 @@ impl Telling for SharedFact {
                     OverlapChoice::TakeTheirs => "takes the agent's version of",
                 };
                 Sentence::new(format!("In {step} {by} {what} {}.", files.join(", ")))
+            }
+            SharedFact::VersionsReplaced { step, place } => {
+                Sentence::attention(format!("In {step} the versions of the workspace are kept in {place}."))
             }
             SharedFact::Transition { entity, from, to, .. } => {
                 let words = |state: &str| state.to_lowercase().replace('_', " ");
@@ -152,15 +157,18 @@ fn view_sentence(
     if let Some(weakness) = isolation.weakness() {
         text = format!("The agent of {step} {weakness}.");
     }
-    let mut details: Vec<String> = vec![];
-    if !kept.is_empty() {
-        details.push(format!("not merged: {}", named(kept)));
-    }
-    details.extend(effects.iter().map(|effect| format!("only in its view: {}", effect.sentence())));
-    if details.is_empty() {
+    if kept.is_empty() && effects.is_empty() {
         return Sentence::new(text).detail(named(merged));
     }
-    Sentence::attention(text).detail(details.join("; "))
+    // In the sentence itself: a detail may be cut, and what did not leave the view is told whole.
+    if !kept.is_empty() {
+        text.push_str(&format!(" Not merged: {}.", named(kept)));
+    }
+    let only_inside: Vec<String> = effects.iter().map(Effect::sentence).collect();
+    if !only_inside.is_empty() {
+        text.push_str(&format!(" Only in its view, it {}.", only_inside.join("; ")));
+    }
+    Sentence::attention(text).detail(named(merged))
 }
 
 #[cfg(test)]
@@ -181,5 +189,23 @@ mod tests {
         assert_eq!(sentence.text, "Attempt 2 of 2.1 failed: the agent ended with exit code 7.");
         assert_eq!(sentence.detail, "no such table: users");
         assert_eq!(told::<SharedFact>(&json!({"fact": "unheard_of"})), None);
+    }
+
+    #[test]
+    fn what_stays_in_a_view_stands_in_the_sentence_itself() {
+        let fact = SharedFact::ViewMerged {
+            step: "build".to_owned(),
+            isolation: Isolation::World,
+            merged: vec!["a".to_owned()],
+            kept: vec!["b".to_owned()],
+            effects: vec![Effect::Config, Effect::Stash],
+        };
+        let sentence = fact.sentence();
+        assert_eq!(
+            sentence.text,
+            "Merged 1 file of build into the workspace. Not merged: b. Only in its view, it changed the \
+             configuration of the repository; stashed files."
+        );
+        assert_eq!((sentence.detail.as_str(), sentence.mood), ("a", Mood::Attention));
     }
 }

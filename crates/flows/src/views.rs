@@ -51,7 +51,9 @@ pub async fn merge(
     let change: ViewChange = cx.world(WorldCall::Change { view: view.clone(), place: place.clone() }).await?;
     let (taken, kept) = divide(change.files, allows);
     let paths: Vec<String> = taken.iter().map(|file| file.path.clone()).collect();
-    let overlapped = !paths.is_empty() && merge_paths(cx, step, &view, &place, &paths).await?;
+    // What the flow does not take counts no more, also where it takes nothing: the next attempt begins without it.
+    let is_any = !paths.is_empty() || !kept.is_empty();
+    let overlapped = is_any && merge_paths(cx, step, &view, &place, &paths).await?;
     let left = Left { isolation: change.isolation, merged: taken, kept, effects: change.effects, overlapped };
     record(cx, step, &left);
     Ok(left)
@@ -77,6 +79,22 @@ pub async fn survey(cx: &Cx, step: &str, view: &str, allows: Allows<'_>) -> Resu
     };
     record(cx, step, &left);
     Ok(Left { merged, ..left })
+}
+
+/// Looks at what a view changes and leaves it as it is: the work goes on there.
+pub async fn look(cx: &Cx, step: &str, view: &str, place: &str) -> Result<Left, Failure> {
+    let (view, place) = (view.to_owned(), place.to_owned());
+    let change: ViewChange = cx.world(WorldCall::Change { view, place }).await?;
+    let kept: Vec<ViewFile> = change.files.into_iter().filter(|file| !file.ignored).collect();
+    let left = Left {
+        isolation: change.isolation,
+        merged: vec![],
+        kept,
+        effects: change.effects,
+        overlapped: false,
+    };
+    record(cx, step, &left);
+    Ok(left)
 }
 
 /// Drops the view of a role that only looks: nothing that it changed is merged.
@@ -109,6 +127,9 @@ async fn merge_paths(
         let (view, place, paths) = (view.to_owned(), place.to_owned(), paths.to_vec());
         let merged: ViewMerged = cx.world(WorldCall::Merge { view, place, paths, overlap }).await?;
         if merged.overlaps.is_empty() {
+            if let Some(place) = merged.replaced {
+                cx.record(&SharedFact::VersionsReplaced { step: step.to_owned(), place });
+            }
             return Ok(overlap != Overlap::Refuse);
         }
         let question = overlap_question(step, &merged.overlaps, overlap == Overlap::Combine);

@@ -176,7 +176,7 @@ impl Project {
 
     #[track_caller]
     pub(crate) fn git_says(&self, args: &[&str]) -> String {
-        let mut command = std::process::Command::new("git");
+        let mut command = self.env.as_user("git");
         command.args(args);
         self.env.furnish(&mut command);
         let output = command.output().unwrap();

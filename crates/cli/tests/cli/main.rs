@@ -169,6 +169,10 @@ mod test_observe_command;
 mod test_process_command;
 #[cfg(test)]
 mod verify;
+#[cfg(test)]
+mod world_hostile;
+#[cfg(test)]
+mod world_support;
 
 #[test]
 fn no_test_file_is_forgotten() {

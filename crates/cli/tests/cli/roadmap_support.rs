@@ -5,7 +5,6 @@
 
 use std::fmt::Write as _;
 use std::path::PathBuf;
-use std::process::Command;
 
 use serde_json::Value;
 use seriatim_core::doc;
@@ -205,7 +204,7 @@ impl Project {
     /// What git says.
     #[track_caller]
     pub(crate) fn git(&self, args: &[&str]) -> String {
-        let mut command = Command::new("git");
+        let mut command = self.env.as_user("git");
         command.args(args);
         self.env.furnish(&mut command);
         let output = command.output().unwrap();

@@ -20,6 +20,8 @@ pub(crate) struct Env {
     pub(crate) root: PathBuf,
     variables: Vec<(String, String)>,
     program: PathBuf,
+    /// Another user than the one of the tests, to whom all of it belongs.
+    user: Option<u32>,
 }
 
 /// What one call of the program left behind.
@@ -42,7 +44,8 @@ impl Env {
         for folder in ["work", "tmp", "home"] {
             fs::create_dir(top.join(folder)).unwrap();
         }
-        Env { root: top.join("work"), dir, variables: vec![], program: env!("CARGO_BIN_EXE_seriatim").into() }
+        let program = env!("CARGO_BIN_EXE_seriatim").into();
+        Env { root: top.join("work"), dir, variables: vec![], program, user: None }
     }
 
     /// Another program with the same face, which is built as an example.
@@ -179,9 +182,26 @@ impl Env {
         self.file("process.yaml", definition).file("instance.yaml", INSTANCE_TEXT)
     }
 
+    /// Gives everything that is there to an ordinary user, who runs the program and git from now on.
+    pub(crate) fn hand_over(&mut self, uid: u32) {
+        let owner = format!("{uid}:{uid}");
+        let done = Command::new("chown").args(["-R", "-h", &owner]).arg(self.dir.path()).status().unwrap();
+        assert!(done.success());
+        self.user = Some(uid);
+    }
+
+    /// A program as the user of the workspace starts it.
+    pub(crate) fn as_user(&self, program: impl AsRef<std::ffi::OsStr>) -> Command {
+        let Some(uid) = self.user else { return Command::new(program) };
+        let mut command = Command::new("setpriv");
+        command.args([format!("--reuid={uid}"), format!("--regid={uid}"), "--clear-groups".to_owned()]);
+        command.arg("--").arg(program);
+        command
+    }
+
     /// The program with `args`, not started yet.
     pub(crate) fn command(&self, args: &[&str]) -> Command {
-        let mut command = Command::new(&self.program);
+        let mut command = self.as_user(&self.program);
         command.args(args);
         self.furnish(&mut command);
         command
@@ -234,7 +254,7 @@ impl Env {
 
     #[track_caller]
     pub(crate) fn git(&self, args: &[&str]) {
-        let mut command = Command::new("git");
+        let mut command = self.as_user("git");
         command.args(args);
         self.furnish(&mut command);
         command.env("GIT_CONFIG_GLOBAL", "/dev/null").env("GIT_CONFIG_NOSYSTEM", "1");

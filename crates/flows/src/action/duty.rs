@@ -243,9 +243,12 @@ impl Course {
         let duty = shift.duty;
         let allows = |file: &ViewFile| {
             let is_own = paths::is_own(&file.path) || is_engine_file(&file.path);
-            succeeded && !is_own && duty.may_write(&file.path)
+            !is_own && duty.may_write(&file.path)
         };
-        let left = views::merge(cx, &duty.role, &duty.role, &shift.turn.cwd, &allows).await?;
+        let left = match succeeded {
+            true => views::merge(cx, &duty.role, &duty.role, &shift.turn.cwd, &allows).await?,
+            false => views::look(cx, &duty.role, &duty.role, &shift.turn.cwd).await?,
+        };
         if left.isolation == Isolation::None {
             return self.outside(cx, shift).await;
         }

@@ -37,6 +37,11 @@ impl Effects {
         }
     }
 
+    /// Takes in a repository inside of the work, which was made or changed.
+    pub(super) fn repository(&mut self, path: &str) {
+        self.references.insert(path.to_owned());
+    }
+
     pub(super) fn beside(&mut self, path: &str) {
         self.beside.insert(path.to_owned());
     }

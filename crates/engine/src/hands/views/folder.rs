@@ -3,6 +3,7 @@
 //! `view.json` is the truth: a layer that it does not name was never finished, and is removed. It is replaced as a
 //! whole, so that a process that dies leaves the stack of before or the one after.
 
+use std::fs;
 use std::path::Path;
 use std::path::PathBuf;
 
@@ -25,6 +26,8 @@ use crate::hands::paths::decode_name;
 use crate::hands::paths::encode_name;
 
 const STATE: &str = "view.json";
+/// Layers that count no more: what a flow did not take of finished work.
+const ASIDE: &str = "aside";
 const STATE_BYTES_MAX: u64 = 16 << 20;
 /// Longer names of views are cut in the names of their folders; the hash tells them apart.
 const NAME_CHARS_MAX: usize = 40;
@@ -129,15 +132,31 @@ impl ViewFolder {
     /// Puts a layer that is finished in the place of the one that counts; without one the view changes nothing from now
     /// on.
     pub(super) fn replace_layer(&mut self, by: Option<u32>) -> Result<(), ViewError> {
+        match self.exchange_layer(by)? {
+            Some(old) => Ok(remove_layers(&self.layer(old))?),
+            None => Ok(()),
+        }
+    }
+
+    /// Does the same and keeps the old layer aside until the view is thrown away: it counts no more, and can be read.
+    pub(super) fn set_layer_aside(&mut self, by: Option<u32>) -> Result<(), ViewError> {
+        let Some(old) = self.exchange_layer(by)? else { return Ok(()) };
+        let (from, aside) = (self.layer(old), self.path.join(ASIDE));
+        make_private(&aside)?;
+        let to = aside.join(old.to_string());
+        fs::rename(&from, &to).map_err(|error| FileError::of(&from, &error))?;
+        // Only what was changed is worth keeping.
+        Ok(remove_layers(&to.join("work"))?)
+    }
+
+    /// Returns the layer that counted before, unless it still does.
+    fn exchange_layer(&mut self, by: Option<u32>) -> Result<Option<u32>, ViewError> {
         if by.is_some() {
             self.mark_beginning()?;
         }
         let old = std::mem::replace(&mut self.state.layer, by);
         self.save()?;
-        match old.filter(|number| Some(*number) != by) {
-            Some(number) => Ok(remove_layers(&self.layer(number))?),
-            None => Ok(()),
-        }
+        Ok(old.filter(|number| Some(*number) != by))
     }
 
     /// Makes the folders of a layer that does not count yet, but for the one of its changes.

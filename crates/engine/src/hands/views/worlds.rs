@@ -1,18 +1,26 @@
 //! The views of this machine: worlds over layers that lie outside of everything that they cover.
 
 mod cover;
+mod foreign;
 mod ignored;
 mod merging;
 mod saving;
 
 use std::fs;
+use std::fs::File;
+use std::io::ErrorKind;
 use std::io::Read;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::path::PathBuf;
 use std::sync::Mutex;
 use std::sync::OnceLock;
 use std::sync::PoisonError;
 
+use rustix::fs::FlockOperation;
+use rustix::fs::OFlags;
+use rustix::fs::flock;
+use seriatim_core::hash::Hash;
 use seriatim_core::world::Isolation;
 use seriatim_core::world::Overlap;
 use seriatim_core::world::ViewMerged;
@@ -50,6 +58,12 @@ const PLACE: &str = "worlds";
 /// How the folder of the layers begins; the rest is random, since it lies in a folder that others use too.
 const PREFIX: &str = "seriatim-";
 const USUAL: &str = "/var/tmp";
+/// The file of the store by which merges wait for each other.
+const MERGING: &str = "merging.lock";
+/// The file of the store by which processes say that they use the folder of the layers.
+const IN_USE: &str = "worlds.lock";
+/// The folder of the store with versions of files that gave way on a person's word.
+const REPLACED: &str = "replaced";
 
 /// Where views find what they cover, and where they keep their layers.
 #[derive(Clone, Debug)]
@@ -69,12 +83,14 @@ pub struct Worlds {
     at: WorldsAt,
     /// Whether worlds work here: the whole sequence is tried once.
     probed: OnceLock<Result<(), NoWorld>>,
-    root: Mutex<Option<PathBuf>>,
+    /// The folder of all layers, and the lock that keeps it there.
+    root: Mutex<Option<(PathBuf, File)>>,
+    foreign: foreign::Known,
 }
 
 impl Worlds {
     pub fn new(at: WorldsAt) -> Worlds {
-        Worlds { at, probed: OnceLock::new(), root: Mutex::new(None) }
+        Worlds { at, probed: OnceLock::new(), root: Mutex::new(None), foreign: foreign::Known::default() }
     }
 
     /// Returns whether worlds work here, and why not.
@@ -94,30 +110,39 @@ impl Worlds {
     /// Returns the folder of all layers of this store, which is made where there is none.
     pub fn root(&self) -> Result<PathBuf, ViewError> {
         let mut known = self.root.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(root) = known.as_ref() {
+        if let Some((root, _)) = known.as_ref() {
             return Ok(root.clone());
         }
+        // While it is held, no other process takes the folder away.
+        let in_use = lock(&self.at.store.join(IN_USE), FlockOperation::LockShared)?;
         let root = match self.recorded()? {
             Some(root) => root,
             None => self.make_root()?,
         };
-        *known = Some(root.clone());
+        *known = Some((root.clone(), in_use));
         Ok(root)
     }
 
     /// Returns the folder that the store names, if it is still there and this user's alone.
     pub fn recorded(&self) -> Result<Option<PathBuf>, ViewError> {
-        let named = match Disk.read(&self.at.store.join(PLACE), 1 << 16) {
-            Ok(found) => String::from_utf8(found.bytes).unwrap_or_default(),
-            Err(FileError::NotFound { .. }) => return Ok(None),
-            Err(error) => return Err(error.into()),
-        };
-        let Some(root) = decode_name(named.trim()).map(PathBuf::from) else { return Ok(None) };
+        let Some(root) = self.named()? else { return Ok(None) };
         if fs::symlink_metadata(&root).is_err() {
             return Ok(None);
         }
         make_private(&root)?;
         Ok(Some(root))
+    }
+
+    /// Returns the folder that the store names, whether it is there or not.
+    fn named(&self) -> Result<Option<PathBuf>, ViewError> {
+        match Disk.read(&self.at.store.join(PLACE), 1 << 16) {
+            Ok(found) => {
+                let name = String::from_utf8(found.bytes).unwrap_or_default();
+                Ok(decode_name(name.trim()).map(PathBuf::from))
+            }
+            Err(FileError::NotFound { .. }) => Ok(None),
+            Err(error) => Err(error.into()),
+        }
     }
 
     fn make_root(&self) -> Result<PathBuf, ViewError> {
@@ -129,6 +154,11 @@ impl Worlds {
         let parent_place = fs::canonicalize(&parent).map_err(|error| unusable(error.to_string()))?;
         if parent_place.starts_with(&self.at.workspace) {
             return Err(unusable("layers cannot lie in the workspace that they cover".to_owned()));
+        }
+        // Of two processes that begin at once the first one decides: a view is found by all of them, or by none.
+        let _alone = lock(&self.at.store.join(MERGING), FlockOperation::LockExclusive)?;
+        if let Some(root) = self.recorded()? {
+            return Ok(root);
         }
         let root = parent_place.join(format!("{PREFIX}{}", random()?));
         make_private(&root)?;
@@ -158,7 +188,8 @@ impl Worlds {
         let ground = Ground::of(&self.at, of.place);
         let mut effects = Effects::default();
         let mut files = vec![];
-        let changes = merging::changes(&ground, folder, ignores)?;
+        let (changes, nested) = merging::changes_and_repositories(&ground, folder, ignores)?;
+        nested.iter().for_each(|path| effects.repository(path));
         let ignored = ignored::files(&ground, &changes, ignores);
         for change in &changes {
             match ground.inside(&change.path) {
@@ -168,6 +199,11 @@ impl Worlds {
         }
         for file in &mut files {
             file.ignored = ignored.contains(&file.path);
+        }
+        // It was removed, or something else is in its place.
+        let git = folder.counted().map(|upper| upper.join(".git"));
+        if git.is_some_and(|git| fs::symlink_metadata(git).is_ok_and(|found| !found.is_dir())) {
+            effects.git("HEAD");
         }
         for (path, upper) in ground.repositories(folder) {
             let stack = LayerStack::new(vec![upper], &path, folder.path.join("began"));
@@ -217,9 +253,10 @@ impl Views for Worlds {
         } else if let Some(upper) = folder.counted() {
             // What an earlier attempt did to the repository is on record, and ends with that attempt.
             folder.state.effects = self.seen(&folder, of, ignores)?.effects;
-            remove_layers(&upper.join(".git"))?;
+            remove_anything(&upper.join(".git"))?;
         }
         let number = folder.layer_to_enter()?;
+        self.foreign.copy_into(&ground, &folder, number)?;
         let mut plan = ground.plan(&self.at, &root, &folder, number, guest, spawn)?;
         let mut below = vec![];
         if let Some(unmerged) = &guest.on {
@@ -234,6 +271,7 @@ impl Views for Worlds {
                 .for_each(|c| c.lowers.extend(below.clone()));
         }
         spawn.world = Some(plan);
+        self.foreign.copy_repositories(&ground, &folder)?;
         for (name, value) in &mut spawn.env {
             if name == "TMPDIR" {
                 "/tmp".clone_into(value);
@@ -314,7 +352,10 @@ impl Views for Worlds {
             return Ok(done.clone());
         }
         let ground = Ground::of(&self.at, of.place);
-        merging::merge(&ground, &mut folder, key, paths, overlap, knowledge)
+        // Another run may merge into the same folder, and each has to see what the other one did.
+        let _alone = lock(&self.at.store.join(MERGING), FlockOperation::LockExclusive)?;
+        let replaced = self.at.store.join(REPLACED).join(of.run).join(Hash::of(key.as_bytes()).short());
+        merging::merge(&ground, &mut folder, key, paths, overlap, &replaced, knowledge)
     }
 
     fn drop_view(&self, of: ViewOf<'_>) -> Result<(), ViewError> {
@@ -333,10 +374,33 @@ impl Views for Worlds {
         let Some(root) = self.recorded()? else { return Ok(()) };
         remove_layers(&root.join(run))?;
         // The folder of all layers goes with the last run, so that a store without work leaves nothing behind. Where
-        // another run is at work it is not empty, and stays.
-        let _ = fs::remove_dir(&root);
+        // another process is about to use it, or it is not empty, it stays.
         *self.root.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        if lock(&self.at.store.join(IN_USE), FlockOperation::NonBlockingLockExclusive).is_ok() {
+            let _ = fs::remove_dir(&root);
+        }
         Ok(())
+    }
+}
+
+/// Takes a lock of the store, which is held for as long as the file is open.
+fn lock(path: &Path, how: FlockOperation) -> Result<File, ViewError> {
+    let of = |error: std::io::Error| ViewError::from(FileError::of(path, &error));
+    let mut options = File::options();
+    let flags = i32::try_from(OFlags::NOFOLLOW.bits()).unwrap_or(0);
+    let file = options.write(true).create(true).truncate(false).mode(0o600).custom_flags(flags).open(path);
+    let file = file.map_err(of)?;
+    flock(&file, how).map_err(|errno| of(errno.into()))?;
+    Ok(file)
+}
+
+/// Removes what an attempt put in the place of a folder, whatever it is.
+fn remove_anything(path: &Path) -> Result<(), ViewError> {
+    match fs::symlink_metadata(path) {
+        Ok(found) if found.is_dir() => Ok(remove_layers(path)?),
+        Ok(_) => fs::remove_file(path).map_err(|error| FileError::of(path, &error).into()),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
+        Err(error) => Err(FileError::of(path, &error).into()),
     }
 }
 
@@ -344,7 +408,7 @@ impl Views for Worlds {
 fn random() -> Result<String, ViewError> {
     let source = Path::new("/dev/urandom");
     let mut bytes = [0u8; 8];
-    let read = fs::File::open(source).and_then(|mut file| file.read_exact(&mut bytes));
+    let read = File::open(source).and_then(|mut file| file.read_exact(&mut bytes));
     read.map_err(|error| FileError::of(source, &error))?;
     Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
 }

@@ -104,7 +104,9 @@ impl Ground {
         let others = self.elsewhere.iter().enumerate();
         let others =
             others.map(|(n, path)| (path.clone(), folder.path.join(format!("{GIT}{n}")).join("upper")));
-        nested.into_iter().chain(others).filter(|(path, upper)| path.is_dir() && upper.is_dir()).collect()
+        // No link is followed: an agent may have put one there.
+        let is_folder = |path: &Path| fs::symlink_metadata(path).is_ok_and(|found| found.is_dir());
+        nested.into_iter().chain(others).filter(|(path, upper)| is_folder(path) && is_folder(upper)).collect()
     }
 
     /// Plans the world of one attempt.

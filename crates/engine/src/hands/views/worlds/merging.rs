@@ -1,5 +1,6 @@
 //! Merging files of a view: planned and durable before the first of them moves, and done once however often it is tried.
 
+use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
@@ -11,6 +12,7 @@ use seriatim_core::world::ViewMerged;
 
 use super::cover::Ground;
 use super::cover::view_file;
+use super::foreign;
 use super::ignored;
 use crate::hands::disk::Disk;
 use crate::hands::files::FileError;
@@ -21,12 +23,15 @@ use crate::hands::layers::LayerChange;
 use crate::hands::layers::Node;
 use crate::hands::layers::remove_layers;
 use crate::hands::paths::decode_name;
+use crate::hands::paths::encode_name;
 use crate::hands::views::Ignores;
 use crate::hands::views::Knowledge;
 use crate::hands::views::ViewError;
 use crate::hands::views::folder::ViewFolder;
 use crate::hands::views::folder::make_private;
 
+/// Files that the merge displaced.
+const KEPT: &str = "kept";
 const STEPS: &str = "steps.json";
 const STEPS_BYTES_MAX: u64 = 256 << 20;
 /// Larger files are not combined by lines.
@@ -34,13 +39,15 @@ const COMBINED_BYTES_MAX: u64 = 8 << 20;
 /// A view remembers this many merges; an older one can no longer be asked for again.
 const REMEMBERED_MAX: usize = 16;
 
-/// Merges some files of a view into the folder that it covers.
+/// Merges some files of a view into the folder that it covers. Versions of a person that give way on their word go to the
+/// folder `replaced`, which outlives the view.
 pub(super) fn merge(
     ground: &Ground,
     folder: &mut ViewFolder,
     key: &str,
     paths: &[String],
     overlap: Overlap,
+    replaced: &Path,
     knowledge: &Knowledge<'_>,
 ) -> Result<ViewMerged, ViewError> {
     let desk = folder.path.join(format!("merge-{}", Hash::of(key.as_bytes()).short()));
@@ -58,21 +65,23 @@ pub(super) fn merge(
             }
         }
     };
-    let done = folder.stack(&ground.top).home(&steps, &desk.join("kept"))?;
+    let kept = match overlap {
+        Overlap::TakeView => replaced.to_owned(),
+        Overlap::Refuse | Overlap::Combine | Overlap::KeepWorkspace => desk.join(KEPT),
+    };
+    let done = folder.stack(&ground.top).home(&steps, &kept)?;
     if !done.conflicts.is_empty() {
         remove_layers(&desk)?;
         let overlaps =
             done.conflicts.iter().filter_map(|path| ground.inside(path)).map(str::to_owned).collect();
         return Ok(ViewMerged { overlaps, ..ViewMerged::default() });
     }
-    let replaced = (overlap == Overlap::TakeView).then(|| desk.join("kept").display().to_string());
+    // A program that still has a file open that was replaced writes into the kept one, so that stays until the view ends.
+    let replaced = (overlap == Overlap::TakeView).then(|| kept.display().to_string());
     let merged = ViewMerged { merged: paths.to_vec(), overlaps: vec![], replaced };
     folder.state.merges.insert(0, (key.to_owned(), merged.clone()));
     folder.state.merges.truncate(REMEMBERED_MAX);
-    keep_rest(ground, folder, paths, knowledge.ignores)?;
-    if overlap != Overlap::TakeView {
-        remove_layers(&desk)?;
-    }
+    set_rest_aside(ground, folder, paths, knowledge.ignores)?;
     Ok(merged)
 }
 
@@ -150,8 +159,9 @@ fn combine(
     Ok(Some(HomeStep::new(&change.path, change.before.clone(), Some(after), Some(&at))))
 }
 
-/// Keeps what was not merged as the layer of the view: the merged files are seen in the folder itself from now on.
-fn keep_rest(
+/// Takes what was not merged out of the view: the next attempt begins with what counts, which is the folder itself and
+/// the ignored files. It is kept aside until the view is thrown away.
+fn set_rest_aside(
     ground: &Ground,
     folder: &mut ViewFolder,
     paths: &[String],
@@ -159,9 +169,22 @@ fn keep_rest(
 ) -> Result<(), ViewError> {
     let merged: BTreeSet<String> = paths.iter().map(|path| ground.outside(path)).collect();
     let changes = changes(ground, folder, ignores)?;
-    let rest: Vec<HomeStep> =
-        changes.iter().filter(|change| !merged.contains(&change.path)).map(HomeStep::from).collect();
-    renew(ground, folder, &rest, ignores)
+    let ignored = ignored::files(ground, &changes, ignores);
+    let is_ignored = |change: &&LayerChange| {
+        ground.inside(&change.path).is_some_and(|path| ignored.iter().any(|known| known == path))
+    };
+    let (stays, rest): (Vec<&LayerChange>, Vec<&LayerChange>) =
+        changes.iter().filter(|change| !merged.contains(&change.path)).partition(is_ignored);
+    let stays: Vec<HomeStep> = stays.into_iter().map(HomeStep::from).collect();
+    let rest = if rest.is_empty() { Old::Remove } else { Old::SetAside };
+    renew(ground, folder, &stays, ignores, rest)
+}
+
+/// What becomes of a layer that counts no more.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Old {
+    Remove,
+    SetAside,
 }
 
 /// Keeps caches alone: everything else that the last check wrote is thrown away.
@@ -170,26 +193,31 @@ pub(super) fn keep_caches(
     folder: &mut ViewFolder,
     ignores: Ignores<'_>,
 ) -> Result<(), ViewError> {
-    renew(ground, folder, &[], ignores)
+    renew(ground, folder, &[], ignores, Old::Remove)
 }
 
 /// Puts a layer with these paths and all ignored folders in the place of the one that counts.
 fn renew(
     ground: &Ground,
     folder: &mut ViewFolder,
-    rest: &[HomeStep],
+    stays: &[HomeStep],
     ignores: Ignores<'_>,
+    old_layer: Old,
 ) -> Result<(), ViewError> {
+    let replace = |folder: &mut ViewFolder, by| match old_layer {
+        Old::Remove => folder.replace_layer(by),
+        Old::SetAside => folder.set_layer_aside(by),
+    };
     let Some(old) = folder.counted() else { return folder.save() };
     let ignored = ignored::folders(ground, &old, ignores)?;
-    if rest.is_empty() && ignored.is_empty() {
-        return folder.replace_layer(None);
+    if stays.is_empty() && ignored.is_empty() {
+        return replace(folder, None);
     }
     let number = folder.prepare_layer()?;
     let new = folder.upper(number);
-    folder.stack(&ground.top).gate_layer(rest, &new)?;
+    folder.stack(&ground.top).gate_layer(stays, &new)?;
     move_ignored(ground, &old, &new, ignores)?;
-    folder.replace_layer(Some(number))
+    replace(folder, Some(number))
 }
 
 /// Moves ignored folders from one layer to another one as they are.
@@ -223,16 +251,36 @@ pub(super) fn deliverable(
     Ok(folder.stack(&ground.top).gate_layer(&steps, layer)?)
 }
 
-/// Reads what a view changes, without the repository and without ignored folders.
+/// Reads what a view changes, without repositories and without ignored folders.
 pub(super) fn changes(
     ground: &Ground,
     folder: &ViewFolder,
     ignores: Ignores<'_>,
 ) -> Result<Vec<LayerChange>, ViewError> {
-    let Some(upper) = folder.counted() else { return Ok(vec![]) };
+    Ok(changes_and_repositories(ground, folder, ignores)?.0)
+}
+
+/// Reads the same, and names the repositories inside of the work that the view changes. Their hooks and settings are run
+/// by whoever uses git there, so they are never merged.
+pub(super) fn changes_and_repositories(
+    ground: &Ground,
+    folder: &ViewFolder,
+    ignores: Ignores<'_>,
+) -> Result<(Vec<LayerChange>, Vec<String>), ViewError> {
+    let Some(upper) = folder.counted() else { return Ok((vec![], vec![])) };
     let ignored = ignored::folders(ground, &upper, ignores)?;
-    let apart = |path: &Path| path == Path::new(".git") || ignored.iter().any(|folder| folder == path);
-    Ok(folder.stack(&ground.top).change(&apart)?)
+    let nested = RefCell::new(vec![]);
+    let apart = |path: &Path| {
+        if !path.ends_with(".git") {
+            return ignored.iter().any(|folder| folder == path);
+        }
+        if path != Path::new(".git") {
+            nested.borrow_mut().push(encode_name(path.as_os_str()));
+        }
+        true
+    };
+    let changes = foreign::without_copies(folder, folder.stack(&ground.top).change(&apart)?)?;
+    Ok((changes, nested.into_inner()))
 }
 
 fn read_steps(path: &Path) -> Result<Option<Vec<HomeStep>>, ViewError> {
@@ -247,7 +295,7 @@ fn read_steps(path: &Path) -> Result<Option<Vec<HomeStep>>, ViewError> {
 
 fn write_steps(desk: &Path, steps: &[HomeStep]) -> Result<(), ViewError> {
     make_private(desk)?;
-    make_private(&desk.join("kept"))?;
+    make_private(&desk.join(KEPT))?;
     let text = serde_json::to_vec(steps)
         .map_err(|error| FileError::Io { path: desk.to_owned(), reason: error.to_string() })?;
     Disk.write(&desk.join(STEPS), &text, Write::DURABLE.mode(0o600))?;
