@@ -88,6 +88,8 @@ fn every_field_is_read() {
         model: Some("large".into()),
         fallback: Some("Rehearsal".into()),
         budget: Budget { usd: Some(5.0), tokens: Some(200_000), turns: Some(50) },
+        isolation: None,
+        network: Network::Host,
     };
     assert_eq!(config.agents["default"], default);
     let rehearsal = Agent::new(Kind::Scripted { script: "rehearsal.yaml".into() });
@@ -104,6 +106,9 @@ fn every_field_is_read() {
         value: Some("TOTAL.*?([0-9.]+)%".into()),
         threshold: Some(80.5),
         comparator: Some(Comparator::AtLeast),
+        isolation: None,
+        network: Network::Host,
+        setup: vec![],
     };
     assert_eq!(config.gates["coverage"], coverage);
     assert_eq!(config.redact, ["corp-[0-9a-f]{32}"]);
@@ -333,4 +338,38 @@ proptest! {
             prop_assert!(range.end <= text.len() && text.is_char_boundary(range.start), "{finding:?}");
         }
     }
+}
+
+#[test]
+fn isolation_network_and_shared_folders_are_read() {
+    let (config, findings) = Config::read(
+        "[agents.default]\nkind = \"command\"\nargv = [\"sh\"]\nisolation = \"copy\"\nnetwork = \"none\"\n\
+         [gates.tests]\ncommand = [\"make\"]\nisolation = \"none\"\nsetup = [\"npm\", \"ci\"]\n\
+         [worlds]\nshare = [\"target/\", \"/srv/cache\"]\ndir = \"/srv/layers\"\n",
+    );
+    assert_eq!(findings, []);
+    let agent = &config.agents["default"];
+    assert_eq!((agent.isolation, agent.network), (Some(Isolation::Copy), Network::None));
+    let gate = &config.gates["tests"];
+    assert_eq!((gate.isolation, gate.network), (Some(Isolation::None), Network::Host));
+    assert_eq!(gate.setup, ["npm", "ci"]);
+    assert_eq!(config.worlds.share, ["target/", "/srv/cache"]);
+    assert_eq!(config.worlds.dir.as_deref(), Some("/srv/layers"));
+}
+
+#[test]
+fn a_word_that_is_no_isolation_and_a_folder_that_leaves_the_workspace_are_errors() {
+    let (_, findings) = Config::read(
+        "[agents.default]\nkind = \"command\"\nargv = [\"sh\"]\nisolation = \"wurld\"\n\
+         [worlds]\nshare = [\"../beside\"]\ndir = \"layers\"\n",
+    );
+    let told: Vec<(&str, u32)> = findings.iter().map(|f| (f.message.as_str(), f.place.line)).collect();
+    assert_eq!(
+        told,
+        [
+            ("unknown isolation `wurld` in [agents.default]", 4),
+            ("`share` in [worlds] cannot hold `../beside`", 6),
+            ("`dir` in [worlds] must be an absolute path", 7),
+        ]
+    );
 }

@@ -6,7 +6,6 @@ use serde_json::Value;
 use serde_json::json;
 use seriatim_core::action::Duty;
 use seriatim_core::action::boundary;
-use seriatim_core::action::boundary::Breach;
 use seriatim_core::action::evidence::Change;
 use seriatim_core::action::evidence::CommandRun;
 use seriatim_core::action::facts::ActionFact;
@@ -26,19 +25,14 @@ use seriatim_core::action::trouble::Spent;
 use seriatim_core::config::DEFAULT_AGENT;
 use seriatim_core::failure::Class;
 use seriatim_core::failure::Failure;
-use seriatim_core::guard::scope::Changed;
-use seriatim_core::guard::scope::Status;
 use seriatim_core::report::Report;
 use seriatim_core::time::Utc;
-use seriatim_core::world::Isolation;
-use seriatim_core::world::ViewFile;
-use seriatim_core::world::ViewKind;
-use seriatim_core::world::is_engine_file;
 
 use super::call::Turn;
 use super::course::Course;
 use super::course::Did;
 use super::failing::Decided;
+use super::scope::within_scope;
 use crate::Cx;
 use crate::request::Check;
 use crate::request::Command;
@@ -47,7 +41,6 @@ use crate::request::SceneChange;
 use crate::request::SceneKind;
 use crate::request::Taken;
 use crate::request::TreePlace;
-use crate::views;
 
 /// Why a role's work does not go on.
 #[derive(Clone, Debug, PartialEq)]
@@ -237,51 +230,6 @@ impl Course {
         Err(Failure { feedback: vec![output::feedback(&problems)], ..Failure::new(Class::Invalid, message) })
     }
 
-    /// Merges what a successful call changed within the role's contract, and returns what else it changed. In a view that
-    /// stays where it is. Without one it is in the workspace already and is put back, whatever came of the call.
-    async fn merge_work(&self, cx: &Cx, shift: &Shift<'_>, succeeded: bool) -> Result<Vec<Breach>, Failure> {
-        let duty = shift.duty;
-        let allows = |file: &ViewFile| {
-            let is_own = paths::is_own(&file.path) || is_engine_file(&file.path);
-            !is_own && duty.may_write(&file.path)
-        };
-        let left = match succeeded {
-            true => views::merge(cx, &duty.role, &duty.role, &shift.turn.cwd, &allows).await?,
-            false => views::look(cx, &duty.role, &duty.role, &shift.turn.cwd).await?,
-        };
-        if left.isolation == Isolation::None {
-            return self.outside(cx, shift).await;
-        }
-        let kept: Vec<SceneChange> = left.kept.iter().filter_map(scene_change).collect();
-        judge_scope(duty, &changed(&kept))
-    }
-
-    /// What the call changed although it must not, put back by now. Only the time of the call counts: what a person
-    /// changed while a question was open is theirs. Nothing is lost: what is put back is kept elsewhere first, and what
-    /// a person does by hand stays where it is.
-    async fn outside(&self, cx: &Cx, shift: &Shift<'_>) -> Result<Vec<Breach>, Failure> {
-        let (name, copy) = (shift.call_mark(), shift.copy.clone());
-        let mut found: Vec<SceneChange> =
-            cx.scene(SceneCall::Changes { name: name.clone(), copy: copy.clone() }).await?;
-        found.retain(|change| !paths::is_own(&change.path));
-        let mut outside = judge_scope(shift.duty, &changed(&found))?;
-        if self.start.manual {
-            // A person may do several roles' work in one go, and may take back what should not be there.
-            let since: Vec<SceneChange> = cx.scene(SceneCall::Changes { name: shift.mark(), copy }).await?;
-            let stands = |path: &str| since.iter().any(|change| change.path == path);
-            let of_a_role = |path: &str| self.action.duties().any(|duty| duty.may_write(path));
-            outside.retain(|breach| stands(&breach.path) && !of_a_role(&breach.path));
-            return Ok(outside);
-        }
-        found.retain(|change| outside.iter().any(|breach| breach.path == change.path));
-        if !found.is_empty() {
-            self.keep_invalid(cx, shift, &found).await;
-            let paths = outside.iter().map(|breach| breach.path.clone()).collect();
-            let _: Result<(), _> = cx.scene(SceneCall::PutBack { name, copy, paths }).await;
-        }
-        Ok(outside)
-    }
-
     /// What the role wrote since it began, within its contract.
     pub(super) async fn changes(&self, cx: &Cx, shift: &Shift<'_>) -> Result<Vec<SceneChange>, Failure> {
         let found: Vec<SceneChange> =
@@ -349,7 +297,7 @@ impl Course {
     }
 
     /// Invalid output is kept, each try apart (OC-39, E-62).
-    async fn keep_invalid(&self, cx: &Cx, shift: &Shift<'_>, changes: &[SceneChange]) {
+    pub(super) async fn keep_invalid(&self, cx: &Cx, shift: &Shift<'_>, changes: &[SceneChange]) {
         let kept: Vec<(String, String)> = changes
             .iter()
             .filter(|change| change.kind != SceneKind::Deleted)
@@ -452,7 +400,7 @@ impl Shift<'_> {
     }
 
     /// Under which name the workspace was remembered before the last call.
-    fn call_mark(&self) -> String {
+    pub(super) fn call_mark(&self) -> String {
         if self.is_marked_anew() { format!("{}-again", self.mark()) } else { self.mark() }
     }
 
@@ -461,60 +409,10 @@ impl Shift<'_> {
     }
 }
 
-/// Fails where something was written outside of the contract.
-fn within_scope(shift: &mut Shift<'_>, outside: &[Breach]) -> Result<(), Failure> {
-    if outside.is_empty() {
-        return Ok(());
-    }
-    let impacted =
-        |breach: &Breach| Impacted { path: breach.path.clone(), note: "not yours to write".into() };
-    shift.artifacts = outside.iter().map(impacted).collect();
-    let feedback = boundary::feedback(outside);
-    let message = format!("it wrote where it must not: {}", feedback.join("; "));
-    Err(Failure { feedback, ..Failure::new(Class::Scope, message) })
-}
-
 /// A role that only says that it failed is tried again like one that crashed (OC-48).
 fn tried_again(failure: Failure) -> Failure {
     let class = if failure.unclassed { Class::Crash } else { failure.class };
     Failure { class, ..failure }
-}
-
-/// Returns what lies outside of a role's contract.
-fn judge_scope(duty: &Duty, changes: &[Changed]) -> Result<Vec<Breach>, Failure> {
-    boundary::judge(duty, changes).map_err(|problems| {
-        let said: Vec<String> = problems.iter().map(ToString::to_string).collect();
-        Failure::new(Class::Contract, said.join("; "))
-    })
-}
-
-/// A file of a view as the rules of scope know it; pipes and devices are never merged, and no matter of scope.
-fn scene_change(file: &ViewFile) -> Option<SceneChange> {
-    let kind = match file.kind {
-        ViewKind::Added => SceneKind::Added,
-        ViewKind::Modified => SceneKind::Modified,
-        ViewKind::Deleted => SceneKind::Deleted,
-        ViewKind::Mode => SceneKind::Mode,
-        ViewKind::Special => return None,
-    };
-    Some(SceneChange { path: file.path.clone(), kind, target: file.target.clone(), ignored: file.ignored })
-}
-
-/// Changes as the rules of scope know them.
-fn changed(changes: &[SceneChange]) -> Vec<Changed> {
-    let of = |change: &SceneChange| {
-        let status = match change.kind {
-            SceneKind::Added => Status::Added,
-            SceneKind::Deleted => Status::Deleted,
-            SceneKind::Mode => Status::Mode,
-            SceneKind::Modified => Status::Modified,
-        };
-        let mut changed = Changed::new(change.path.clone(), status);
-        changed.symlink_target.clone_from(&change.target);
-        changed.ignored = change.ignored;
-        changed
-    };
-    changes.iter().map(of).collect()
 }
 
 /// What a person wrote about findings: a list as JSON, or a line for each with its severity in front.

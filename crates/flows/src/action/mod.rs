@@ -13,6 +13,7 @@ mod measure;
 mod open;
 mod review;
 mod rollback;
+mod scope;
 pub(crate) mod settings;
 mod stage;
 

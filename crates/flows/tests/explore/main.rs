@@ -29,10 +29,6 @@ mod roadmap;
 #[cfg(test)]
 mod search;
 
-// What every suite answers about views.
-#[cfg(test)]
-#[path = "../support/bare_views.rs"]
-mod bare_views;
 // The documents of the suite about processes.
 #[cfg(test)]
 #[expect(dead_code, reason = "the exploration uses a part of it")]

@@ -24,7 +24,6 @@ use seriatim_flows::registry;
 use seriatim_flows::registry::Ended;
 use seriatim_flows::registry::Flow;
 
-use crate::bare_views;
 use crate::graph::Graph;
 use crate::hands;
 use crate::hands::How;
@@ -32,6 +31,7 @@ use crate::ledger::Ledger;
 use crate::properties;
 use crate::properties::Class;
 use crate::properties::Property;
+use crate::stage::bare_views;
 
 /// Everything outside of a run.
 pub(crate) trait World {

@@ -4,7 +4,7 @@
 //! to another end, fails the test.
 
 #[path = "bare_views.rs"]
-mod bare_views;
+pub(crate) mod bare_views;
 
 use std::collections::BTreeMap;
 
