@@ -173,6 +173,8 @@ mod verify;
 mod world_hostile;
 #[cfg(test)]
 mod world_support;
+#[cfg(test)]
+mod world_workspaces;
 
 #[test]
 fn no_test_file_is_forgotten() {

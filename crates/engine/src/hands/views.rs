@@ -154,10 +154,12 @@ pub trait Views: Send + Sync {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ViewError {
     #[error(
-        "no isolation works here: {world}. Set `isolation = \"none\"` for this agent to let it work in the workspace itself"
+        "no isolation works here: {}; {}. Or set `isolation = \"none\"` for this agent to let it work in the workspace itself",
+        .world,
+        .world.help
     )]
     NoIsolation { world: NoWorld },
-    #[error("this machine offers no `isolation = \"world\"`: {0}")]
+    #[error("this machine offers no `isolation = \"world\"`: {}; {}", .0, .0.help)]
     NoWorld(NoWorld),
     #[error("`isolation = \"copy\"` cannot be had here: {reason}")]
     NoCopy { reason: String },

@@ -253,6 +253,7 @@ impl Views for Worlds {
         } else if let Some(upper) = folder.counted() {
             // What an earlier attempt did to the repository is on record, and ends with that attempt.
             folder.state.effects = self.seen(&folder, of, ignores)?.effects;
+            folder.save()?;
             remove_anything(&upper.join(".git"))?;
         }
         let number = folder.layer_to_enter()?;
