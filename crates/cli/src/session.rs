@@ -116,7 +116,7 @@ pub(crate) struct Session {
     pub(crate) workspace: Workspace,
     pub(crate) store: Store,
     holder: Holder,
-    hands: Arc<Hands>,
+    pub(crate) hands: Arc<Hands>,
     config: Arc<Config>,
     registry: &'static Registry,
 }
@@ -131,27 +131,8 @@ impl Session {
         let store = workspace.store()?;
         let clock = SystemClock::default();
         let holder = Holder::register(&store, &command_line(), clock.now())?;
-        let root = paths::Workspace::new(&workspace.root).map_err(|e| CommandError::usage(e.to_string()))?;
         let config = Arc::new(workspace.config.clone());
-        let files: Arc<dyn Files> = Arc::new(Disk);
-        let processes: Arc<dyn Processes> = Arc::new(Supervised::by_this_program());
-        let repositories = GitRepositories::new(
-            processes.clone(),
-            files.clone(),
-            workspace.home.store().join(repository::PRIVATE),
-        );
-        let hands = Arc::new(Hands {
-            clock: Arc::new(clock),
-            files,
-            processes,
-            repositories: Arc::new(repositories),
-            views: Arc::new(workspace.worlds()),
-            workspace: root.with_store(workspace.home.store()),
-            config: config.clone(),
-            redactor: workspace.redactor()?,
-            scratch: workspace.home.make_folder(ATTEMPTS)?,
-            outputs: workspace.home.make_folder("outputs")?,
-        });
+        let hands = Arc::new(make_hands(&workspace, config.clone())?);
         Ok(Session { workspace, store, holder, hands, config, registry: context.registry })
     }
 
@@ -278,6 +259,30 @@ impl Session {
             ui: *ui,
         }
     }
+}
+
+/// Returns the hands with which this program works in a workspace.
+pub(crate) fn make_hands(workspace: &Workspace, config: Arc<Config>) -> Result<Hands> {
+    let root = paths::Workspace::new(&workspace.root).map_err(|e| CommandError::usage(e.to_string()))?;
+    let files: Arc<dyn Files> = Arc::new(Disk);
+    let processes: Arc<dyn Processes> = Arc::new(Supervised::by_this_program());
+    let repositories = GitRepositories::new(
+        processes.clone(),
+        files.clone(),
+        workspace.home.store().join(repository::PRIVATE),
+    );
+    Ok(Hands {
+        clock: Arc::new(SystemClock::default()),
+        files,
+        processes,
+        repositories: Arc::new(repositories),
+        views: Arc::new(workspace.worlds()),
+        workspace: root.with_store(workspace.home.store()),
+        config,
+        redactor: workspace.redactor()?,
+        scratch: workspace.home.make_folder(ATTEMPTS)?,
+        outputs: workspace.home.make_folder("outputs")?,
+    })
 }
 
 /// Signals reach the driver as events; a second one is left to the supervisors, which see the engine die.

@@ -45,6 +45,13 @@ pub struct ViewPlace {
     pub folder: PathBuf,
 }
 
+/// The layers of one run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RunLayers {
+    pub run: String,
+    pub folder: PathBuf,
+}
+
 /// What a process may use besides its view.
 #[derive(Clone, Debug, Default)]
 pub struct Guest {
@@ -53,6 +60,42 @@ pub struct Guest {
     pub network: Network,
     /// What it writes is thrown away before the next process enters the view, caches aside: a check.
     pub fresh: bool,
+    /// What earlier processes of the view did to the repository is still there: a person who looks at their work.
+    pub looks: bool,
+}
+
+/// A file of a view beside that of the place which the view covers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ViewDifference {
+    pub file: ViewFile,
+    pub before: Option<ViewSide>,
+    pub after: Option<ViewSide>,
+}
+
+/// How much room a view takes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ViewSize {
+    pub files: u64,
+    pub bytes: u64,
+    /// Files in folders that git ignores, which are no work.
+    pub ignored_files: u64,
+}
+
+/// One side of a difference.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ViewSide {
+    File {
+        mode: u32,
+        bytes: u64,
+        /// Where its content lies.
+        at: PathBuf,
+    },
+    Link {
+        target: String,
+    },
+    Folder,
+    /// A pipe, a socket or a device.
+    Special,
 }
 
 /// What a view changes.
@@ -94,6 +137,9 @@ pub trait Views: Send + Sync {
     /// Returns what the view changes. A view that no process entered changes nothing.
     fn change(&self, of: ViewOf<'_>, ignores: Ignores<'_>) -> Result<Seen, ViewError>;
 
+    /// Returns the files in which the view differs, each with both of its sides.
+    fn differences(&self, of: ViewOf<'_>, ignores: Ignores<'_>) -> Result<Vec<ViewDifference>, ViewError>;
+
     /// Merges files of the view. Done again under the same key, it is done once.
     fn merge(
         &self,
@@ -109,6 +155,12 @@ pub trait Views: Send + Sync {
 
     /// Lists the views of a run.
     fn list(&self, run: &str) -> Result<Vec<ViewPlace>, ViewError>;
+
+    /// Measures the layers of a view.
+    fn size(&self, of: ViewOf<'_>, ignores: Ignores<'_>) -> Result<ViewSize, ViewError>;
+
+    /// Lists the runs that have layers here.
+    fn runs(&self) -> Result<Vec<RunLayers>, ViewError>;
 
     /// Throws all views of a run away.
     fn drop_run(&self, run: &str) -> Result<(), ViewError>;

@@ -19,10 +19,13 @@ use seriatim_core::world::ViewMerged;
 use super::Guest;
 use super::Ignores;
 use super::Knowledge;
+use super::RunLayers;
 use super::Seen;
+use super::ViewDifference;
 use super::ViewError;
 use super::ViewOf;
 use super::ViewPlace;
+use super::ViewSize;
 use super::Views;
 use super::effects::Effects;
 use super::effects::join;
@@ -33,6 +36,7 @@ use crate::hands::disk::Disk;
 use crate::hands::files::FileError;
 use crate::hands::files::Files;
 use crate::hands::files::Write;
+use crate::hands::layers;
 use crate::hands::layers::LayerStack;
 use crate::hands::layers::remove_layers;
 use crate::hands::paths::decode_name;
@@ -196,7 +200,7 @@ impl Views for Worlds {
         let ground = Ground::of(&self.at, of.place);
         if guest.fresh {
             merging::keep_caches(&ground, &mut folder, ignores)?;
-        } else if let Some(upper) = folder.counted() {
+        } else if let Some(upper) = folder.counted().filter(|_| !guest.looks) {
             // What an earlier attempt did to the repository is on record, and ends with that attempt.
             folder.state.effects = self.seen(&folder, of, ignores)?.effects;
             remove_layers(&upper.join(".git"))?;
@@ -219,6 +223,20 @@ impl Views for Worlds {
             Some(_) => Ok(Seen { isolation: Isolation::World, ..none }),
             None => Ok(none),
         }
+    }
+
+    fn differences(&self, of: ViewOf<'_>, ignores: Ignores<'_>) -> Result<Vec<ViewDifference>, ViewError> {
+        let Some(root) = self.recorded()? else { return Ok(vec![]) };
+        let Some(folder) = ViewFolder::open(&root, of)? else { return Ok(vec![]) };
+        let ground = Ground::of(&self.at, of.place);
+        let changes = merging::changes(&ground, &folder, ignores)?;
+        let ignored = ignored::files(&ground, &changes, ignores);
+        let difference = |change| cover::difference(&ground, change);
+        let mut found: Vec<ViewDifference> = changes.iter().filter_map(difference).collect();
+        for difference in &mut found {
+            difference.file.ignored = ignored.contains(&difference.file.path);
+        }
+        Ok(found)
     }
 
     fn merge(
@@ -246,6 +264,27 @@ impl Views for Worlds {
     fn list(&self, run: &str) -> Result<Vec<ViewPlace>, ViewError> {
         match self.recorded()? {
             Some(root) => folder::list(&root, run),
+            None => Ok(vec![]),
+        }
+    }
+
+    fn size(&self, of: ViewOf<'_>, ignores: Ignores<'_>) -> Result<ViewSize, ViewError> {
+        let Some(root) = self.recorded()? else { return Ok(ViewSize::default()) };
+        let Some(folder) = ViewFolder::open(&root, of)? else { return Ok(ViewSize::default()) };
+        let (files, bytes) = layers::size(&folder.path)?;
+        let mut measured = ViewSize { files, bytes, ignored_files: 0 };
+        if let Some(upper) = folder.counted() {
+            let ground = Ground::of(&self.at, of.place);
+            for ignored in ignored::folders(&ground, &upper, ignores)? {
+                measured.ignored_files += layers::size(&upper.join(ignored))?.0;
+            }
+        }
+        Ok(measured)
+    }
+
+    fn runs(&self) -> Result<Vec<RunLayers>, ViewError> {
+        match self.recorded()? {
+            Some(root) => folder::runs(&root),
             None => Ok(vec![]),
         }
     }
