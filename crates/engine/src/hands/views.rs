@@ -21,6 +21,7 @@ use seriatim_core::world::ViewMerged;
 pub use bare::Bare;
 pub use worlds::Worlds;
 pub use worlds::WorldsAt;
+pub use worlds::in_force;
 
 use crate::hands::files::FileError;
 use crate::hands::layers::LayerError;

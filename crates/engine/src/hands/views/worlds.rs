@@ -122,11 +122,23 @@ impl Worlds {
         Ok(Some(root))
     }
 
-    fn make_root(&self) -> Result<PathBuf, ViewError> {
-        let parent = match (&self.at.dir, &self.at.temporary) {
+    /// Returns the folder in which the folder of all layers is made.
+    fn parent(&self) -> PathBuf {
+        match (&self.at.dir, &self.at.temporary) {
             (Some(dir), _) | (None, Some(dir)) => dir.clone(),
             (None, None) => PathBuf::from(USUAL),
-        };
+        }
+    }
+
+    /// Returns where the layers are, or in which folder they will be, and whether worlds work there. Nothing is made.
+    pub fn examine(&self) -> (PathBuf, Result<(), NoWorld>) {
+        let folder = self.recorded().ok().flatten().unwrap_or_else(|| self.parent());
+        let tried = probe(&folder);
+        (folder, tried)
+    }
+
+    fn make_root(&self) -> Result<PathBuf, ViewError> {
+        let parent = self.parent();
         let unusable = |reason: String| ViewError::BadFolder { path: parent.clone(), reason };
         let parent_place = fs::canonicalize(&parent).map_err(|error| unusable(error.to_string()))?;
         if parent_place.starts_with(&self.at.workspace) {
@@ -175,17 +187,10 @@ impl Worlds {
 
 impl Views for Worlds {
     fn isolation(&self, wanted: Option<Isolation>) -> Result<Isolation, ViewError> {
-        match wanted {
-            Some(Isolation::None) => Ok(Isolation::None),
-            Some(Isolation::World) => self.works().map(|()| Isolation::World).map_err(ViewError::NoWorld),
-            Some(Isolation::Copy) => {
-                Err(ViewError::NoCopy { reason: "copies are not built in yet".to_owned() })
-            }
-            None => match self.works() {
-                Ok(()) => Ok(Isolation::World),
-                Err(world) => Err(ViewError::NoIsolation { world }),
-            },
+        if wanted == Some(Isolation::None) {
+            return Ok(Isolation::None);
         }
+        in_force(&self.works(), wanted)
     }
 
     fn enter(
@@ -297,6 +302,19 @@ impl Views for Worlds {
         let _ = fs::remove_dir(&root);
         *self.root.lock().unwrap_or_else(PoisonError::into_inner) = None;
         Ok(())
+    }
+}
+
+/// Returns the isolation that a process gets where worlds work or do not; without a wish the best that there is.
+pub fn in_force(works: &Result<(), NoWorld>, wanted: Option<Isolation>) -> Result<Isolation, ViewError> {
+    match (wanted, works) {
+        (Some(Isolation::None), _) => Ok(Isolation::None),
+        (Some(Isolation::Copy), _) => {
+            Err(ViewError::NoCopy { reason: "copies are not built in yet".to_owned() })
+        }
+        (Some(Isolation::World) | None, Ok(())) => Ok(Isolation::World),
+        (Some(Isolation::World), Err(world)) => Err(ViewError::NoWorld(world.clone())),
+        (None, Err(world)) => Err(ViewError::NoIsolation { world: world.clone() }),
     }
 }
 
