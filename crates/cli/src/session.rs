@@ -8,6 +8,7 @@ use serde_json::Value;
 use seriatim_core::choices::Choices;
 use seriatim_core::config::Config;
 use seriatim_core::hash::Hash;
+use seriatim_core::projection::Fact;
 use seriatim_core::time::Utc;
 use seriatim_engine::agents::pin;
 use seriatim_engine::drive::ConfigChoice;
@@ -15,6 +16,7 @@ use seriatim_engine::drive::Driver;
 use seriatim_engine::drive::Left;
 use seriatim_engine::drive::Outcome;
 use seriatim_engine::drive::Start;
+use seriatim_engine::drive::Story;
 use seriatim_engine::drive::Undecided;
 use seriatim_engine::hands::clock::Clock;
 use seriatim_engine::hands::clock::SystemClock;
@@ -58,6 +60,7 @@ use crate::error::Result;
 use crate::progress::Progress;
 use crate::prompt;
 use crate::render;
+use crate::render::isolation::WeakerIsolation;
 use crate::ui::Ui;
 use crate::workspace::Workspace;
 
@@ -194,6 +197,9 @@ impl Session {
     /// Drives one run until it ends, waits or must stop.
     pub(crate) fn drive(&mut self, lease: Lease, face: &mut Face) -> Result<Outcome> {
         let info = self.store.run(lease.run)?;
+        if face.interactive {
+            face.weaker = WeakerIsolation::of_story(&Story::read(&self.store, &info)?);
+        }
         let mut threads = Threads::new(self.hands.clone());
         watch_signals(&threads);
         let mut driver = Driver::new(
@@ -256,6 +262,7 @@ impl Session {
             wrong_answer: None,
             from_list: false,
             configuring: Configuring::Ignored,
+            weaker: WeakerIsolation::default(),
             ui: *ui,
         }
     }
@@ -322,6 +329,8 @@ pub(crate) struct Face {
     from_list: bool,
     /// What is done about a configuration that differs from the recorded one.
     configuring: Configuring,
+    /// Where an agent of the run was kept apart less than by a world.
+    weaker: WeakerIsolation,
     ui: Ui,
 }
 
@@ -352,7 +361,7 @@ impl Face {
                 let question = render::configuration::question(run_name, matter);
                 let posed =
                     Posed { id: String::new(), run_name: run_name.to_owned(), key: String::new(), question };
-                ConfigChoice::of(&prompt::ask(&posed, &mut || false)?.choice)?
+                ConfigChoice::of(&prompt::ask(&posed, None, &mut || false)?.choice)?
             }
         };
         match (choice, &matter.only_new) {
@@ -384,7 +393,7 @@ impl Listener for Face {
             return None;
         }
         self.progress.clear();
-        prompt::ask(posed, elsewhere)
+        prompt::ask(posed, self.weaker.words().as_deref(), elsewhere)
     }
 
     fn refused(&mut self, posed: &Posed, why: &str) {
@@ -409,7 +418,12 @@ impl Listener for Face {
     }
 
     fn began(&mut self, job: &Job) {
+        self.weaker.take_job(job);
         self.progress.began(job);
+    }
+
+    fn fact(&mut self, _run_name: &str, fact: &Fact) {
+        self.weaker.take_fact(&fact.data);
     }
 
     fn line(&mut self, address: &Address, line: &str) {

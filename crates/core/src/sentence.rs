@@ -27,6 +27,8 @@ pub struct Sentence {
     pub text: String,
     /// What is worth knowing beside it; may be empty.
     pub detail: String,
+    /// What belongs below it, whole and one line each.
+    pub below: Vec<String>,
     pub mood: Mood,
 }
 
@@ -50,6 +52,11 @@ impl Sentence {
     #[must_use]
     pub fn detail(self, detail: impl Into<String>) -> Sentence {
         Sentence { detail: detail.into(), ..self }
+    }
+
+    #[must_use]
+    pub fn below(self, below: Vec<String>) -> Sentence {
+        Sentence { below, ..self }
     }
 }
 
@@ -152,15 +159,13 @@ fn view_sentence(
     if let Some(weakness) = isolation.weakness() {
         text = format!("The agent of {step} {weakness}.");
     }
-    let mut details: Vec<String> = vec![];
+    let mut below: Vec<String> = vec![];
     if !kept.is_empty() {
-        details.push(format!("not merged: {}", named(kept)));
+        below.push(format!("not merged: {}", named(kept)));
     }
-    details.extend(effects.iter().map(|effect| format!("only in its view: {}", effect.sentence())));
-    if details.is_empty() {
-        return Sentence::new(text).detail(named(merged));
-    }
-    Sentence::attention(text).detail(details.join("; "))
+    below.extend(effects.iter().map(|effect| format!("only in its view: {}", effect.sentence())));
+    let sentence = if below.is_empty() { Sentence::new(text) } else { Sentence::attention(text) };
+    sentence.detail(named(merged)).below(below)
 }
 
 #[cfg(test)]
@@ -181,5 +186,30 @@ mod tests {
         assert_eq!(sentence.text, "Attempt 2 of 2.1 failed: the agent ended with exit code 7.");
         assert_eq!(sentence.detail, "no such table: users");
         assert_eq!(told::<SharedFact>(&json!({"fact": "unheard_of"})), None);
+    }
+
+    #[test]
+    fn what_never_leaves_a_view_is_told_whole_on_lines_of_its_own() {
+        let names: Vec<String> = (1..=20).map(|n| format!("a-hook-with-a-long-name-{n}")).collect();
+        let fact = SharedFact::ViewMerged {
+            step: "5.1.1".to_owned(),
+            isolation: Isolation::World,
+            merged: vec!["loaf.txt".to_owned()],
+            kept: vec!["seriatim.toml".to_owned()],
+            effects: vec![Effect::Hooks { names: names.clone() }, Effect::Config],
+        };
+        let sentence = fact.sentence();
+        assert_eq!(
+            (sentence.text.as_str(), sentence.detail.as_str()),
+            ("Merged 1 file of 5.1.1 into the workspace.", "loaf.txt")
+        );
+        assert_eq!(
+            sentence.below,
+            [
+                "not merged: seriatim.toml".to_owned(),
+                format!("only in its view: changed hooks of the repository: {}", names.join(", ")),
+                "only in its view: changed the configuration of the repository".to_owned(),
+            ]
+        );
     }
 }

@@ -72,7 +72,11 @@ fn tell_isolation(ui: &Ui, isolation: &IsolationReport) {
         Some(bytes) => format!("{} free", size_in_words(bytes)),
         None => "its free room is not known".to_owned(),
     };
-    ui.say(format!("        layers: {} {}, {room}", isolation.layers.words(), isolation.layers.folder.display()));
+    ui.say(format!(
+        "        layers: {} {}, {room}",
+        isolation.layers.words(),
+        isolation.layers.folder.display()
+    ));
 }
 
 fn tell_apart(ui: &Ui, what: &str, one: &Apart) {
@@ -81,7 +85,11 @@ fn tell_apart(ui: &Ui, what: &str, one: &Apart) {
         (Some(isolation), _) => {
             let weakness = one.weakness.map(|words| format!(" ({words})")).unwrap_or_default();
             let network = one.network.word();
-            ui.say(format!("        {name}: {}, network {network}{}", isolation.word(), tone(Tone::Attention, weakness)));
+            ui.say(format!(
+                "        {name}: {}, network {network}{}",
+                isolation.word(),
+                tone(Tone::Attention, weakness)
+            ));
         }
         (None, problem) => {
             let problem = problem.as_deref().unwrap_or("no isolation works here");
