@@ -11,6 +11,7 @@ mod conform;
 mod error;
 mod exit;
 mod guard;
+mod isolation;
 mod progress;
 mod prompt;
 mod record;

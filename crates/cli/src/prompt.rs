@@ -28,9 +28,14 @@ fn say(text: &str) {
 }
 
 /// Puts the question. `None` when the person leaves it for later, or it was answered elsewhere.
-pub(crate) fn ask(posed: &Posed, elsewhere: &mut dyn FnMut() -> bool) -> Option<Said> {
+pub(crate) fn ask(
+    posed: &Posed,
+    isolation: Option<&str>,
+    elsewhere: &mut dyn FnMut() -> bool,
+) -> Option<Said> {
     let question = &posed.question;
-    say(&format!("\n{}\n\n{}\n\n", render::question::body(question), render::question::numbered(question)));
+    let body = render::question::body(question, isolation);
+    say(&format!("\n{body}\n\n{}\n\n", render::question::numbered(question)));
     loop {
         say(&format!("{} ", tone(Tone::Strong, "Your choice (number or word, empty to decide later):")));
         let typed = read_line(elsewhere)?;

@@ -8,6 +8,7 @@ use serde_json::Value;
 use seriatim_core::choices::Choices;
 use seriatim_core::config::Config;
 use seriatim_core::hash::Hash;
+use seriatim_core::projection::Fact;
 use seriatim_core::time::Utc;
 use seriatim_engine::agents::pin;
 use seriatim_engine::drive::ConfigChoice;
@@ -15,6 +16,7 @@ use seriatim_engine::drive::Driver;
 use seriatim_engine::drive::Left;
 use seriatim_engine::drive::Outcome;
 use seriatim_engine::drive::Start;
+use seriatim_engine::drive::Story;
 use seriatim_engine::drive::Undecided;
 use seriatim_engine::hands::clock::Clock;
 use seriatim_engine::hands::clock::SystemClock;
@@ -58,6 +60,7 @@ use crate::error::Result;
 use crate::progress::Progress;
 use crate::prompt;
 use crate::render;
+use crate::render::isolation::WeakerIsolation;
 use crate::ui::Ui;
 use crate::workspace::Workspace;
 
@@ -116,7 +119,7 @@ pub(crate) struct Session {
     pub(crate) workspace: Workspace,
     pub(crate) store: Store,
     holder: Holder,
-    hands: Arc<Hands>,
+    pub(crate) hands: Arc<Hands>,
     config: Arc<Config>,
     registry: &'static Registry,
 }
@@ -131,27 +134,8 @@ impl Session {
         let store = workspace.store()?;
         let clock = SystemClock::default();
         let holder = Holder::register(&store, &command_line(), clock.now())?;
-        let root = paths::Workspace::new(&workspace.root).map_err(|e| CommandError::usage(e.to_string()))?;
         let config = Arc::new(workspace.config.clone());
-        let files: Arc<dyn Files> = Arc::new(Disk);
-        let processes: Arc<dyn Processes> = Arc::new(Supervised::by_this_program());
-        let repositories = GitRepositories::new(
-            processes.clone(),
-            files.clone(),
-            workspace.home.store().join(repository::PRIVATE),
-        );
-        let hands = Arc::new(Hands {
-            clock: Arc::new(clock),
-            files,
-            processes,
-            repositories: Arc::new(repositories),
-            views: Arc::new(workspace.worlds()),
-            workspace: root.with_store(workspace.home.store()),
-            config: config.clone(),
-            redactor: workspace.redactor()?,
-            scratch: workspace.home.make_folder(ATTEMPTS)?,
-            outputs: workspace.home.make_folder("outputs")?,
-        });
+        let hands = Arc::new(make_hands(&workspace, config.clone())?);
         Ok(Session { workspace, store, holder, hands, config, registry: context.registry })
     }
 
@@ -213,6 +197,9 @@ impl Session {
     /// Drives one run until it ends, waits or must stop.
     pub(crate) fn drive(&mut self, lease: Lease, face: &mut Face) -> Result<Outcome> {
         let info = self.store.run(lease.run)?;
+        if face.interactive {
+            face.weaker = WeakerIsolation::of_story(&Story::read(&self.store, &info)?);
+        }
         let mut threads = Threads::new(self.hands.clone());
         watch_signals(&threads);
         let mut driver = Driver::new(
@@ -277,9 +264,34 @@ impl Session {
             wrong_answer: None,
             from_list: false,
             configuring: Configuring::Ignored,
+            weaker: WeakerIsolation::default(),
             ui: *ui,
         }
     }
+}
+
+/// Returns the hands with which this program works in a workspace.
+pub(crate) fn make_hands(workspace: &Workspace, config: Arc<Config>) -> Result<Hands> {
+    let root = paths::Workspace::new(&workspace.root).map_err(|e| CommandError::usage(e.to_string()))?;
+    let files: Arc<dyn Files> = Arc::new(Disk);
+    let processes: Arc<dyn Processes> = Arc::new(Supervised::by_this_program());
+    let repositories = GitRepositories::new(
+        processes.clone(),
+        files.clone(),
+        workspace.home.store().join(repository::PRIVATE),
+    );
+    Ok(Hands {
+        clock: Arc::new(SystemClock::default()),
+        files,
+        processes,
+        repositories: Arc::new(repositories),
+        views: Arc::new(workspace.worlds()),
+        workspace: root.with_store(workspace.home.store()),
+        config,
+        redactor: workspace.redactor()?,
+        scratch: workspace.home.make_folder(ATTEMPTS)?,
+        outputs: workspace.home.make_folder("outputs")?,
+    })
 }
 
 /// Signals reach the driver as events; a second one is left to the supervisors, which see the engine die.
@@ -319,6 +331,8 @@ pub(crate) struct Face {
     from_list: bool,
     /// What is done about a configuration that differs from the recorded one.
     configuring: Configuring,
+    /// Where an agent of the run was kept apart less than by a world.
+    weaker: WeakerIsolation,
     ui: Ui,
 }
 
@@ -349,7 +363,7 @@ impl Face {
                 let question = render::configuration::question(run_name, matter);
                 let posed =
                     Posed { id: String::new(), run_name: run_name.to_owned(), key: String::new(), question };
-                ConfigChoice::of(&prompt::ask(&posed, &mut || false)?.choice)?
+                ConfigChoice::of(&prompt::ask(&posed, None, &mut || false)?.choice)?
             }
         };
         match (choice, &matter.only_new) {
@@ -381,7 +395,7 @@ impl Listener for Face {
             return None;
         }
         self.progress.clear();
-        prompt::ask(posed, elsewhere)
+        prompt::ask(posed, self.weaker.words().as_deref(), elsewhere)
     }
 
     fn refused(&mut self, posed: &Posed, why: &str) {
@@ -406,7 +420,12 @@ impl Listener for Face {
     }
 
     fn began(&mut self, job: &Job) {
+        self.weaker.take_job(job);
         self.progress.began(job);
+    }
+
+    fn fact(&mut self, _run_name: &str, fact: &Fact) {
+        self.weaker.take_fact(&fact.data);
     }
 
     fn line(&mut self, address: &Address, line: &str) {

@@ -35,5 +35,6 @@ pub mod roadmap;
 pub mod seal;
 pub mod sentence;
 pub mod time;
+pub mod unified;
 pub mod view;
 pub mod world;

@@ -8,9 +8,9 @@ const EDITS_MAX: usize = 2_000;
 
 /// Lines of the base that a side replaces by lines of its own.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Edit {
-    base: Range<usize>,
-    side: Range<usize>,
+pub(crate) struct Edit {
+    pub(crate) base: Range<usize>,
+    pub(crate) side: Range<usize>,
 }
 
 /// Merges the edits of both sides. Returns `None` if they overlap or touch without being equal, or if one of the three
@@ -43,7 +43,7 @@ pub fn merge_text(base: &[u8], ours: &[u8], theirs: &[u8]) -> Option<Vec<u8>> {
     Some(merged.concat())
 }
 
-fn lines(text: &[u8]) -> Vec<&[u8]> {
+pub(crate) fn lines(text: &[u8]) -> Vec<&[u8]> {
     text.split_inclusive(|byte| *byte == b'\n').collect()
 }
 
@@ -92,7 +92,7 @@ fn replaced<'t>(
 }
 
 /// Returns the edits that make `side` of `base`, in order, with at least one kept line between two of them.
-fn edits(base: &[&[u8]], side: &[&[u8]]) -> Vec<Edit> {
+pub(crate) fn edits(base: &[&[u8]], side: &[&[u8]]) -> Vec<Edit> {
     let head = base.iter().zip(side).take_while(|(one, other)| one == other).count();
     let (old, new) = (&base[head..], &side[head..]);
     let tail = old.iter().rev().zip(new.iter().rev()).take_while(|(one, other)| one == other).count();

@@ -27,6 +27,8 @@ pub struct Sentence {
     pub text: String,
     /// What is worth knowing beside it; may be empty.
     pub detail: String,
+    /// What belongs below it, whole and one line each.
+    pub below: Vec<String>,
     pub mood: Mood,
 }
 
@@ -50,6 +52,11 @@ impl Sentence {
     #[must_use]
     pub fn detail(self, detail: impl Into<String>) -> Sentence {
         Sentence { detail: detail.into(), ..self }
+    }
+
+    #[must_use]
+    pub fn below(self, below: Vec<String>) -> Sentence {
+        Sentence { below, ..self }
     }
 }
 
@@ -157,18 +164,13 @@ fn view_sentence(
     if let Some(weakness) = isolation.weakness() {
         text = format!("The agent of {step} {weakness}.");
     }
-    if kept.is_empty() && effects.is_empty() {
-        return Sentence::new(text).detail(named(merged));
-    }
-    // In the sentence itself: a detail may be cut, and what did not leave the view is told whole.
+    let mut below: Vec<String> = vec![];
     if !kept.is_empty() {
-        text.push_str(&format!(" Not merged: {}.", named(kept)));
+        below.push(format!("not merged: {}", named(kept)));
     }
-    let only_inside: Vec<String> = effects.iter().map(Effect::sentence).collect();
-    if !only_inside.is_empty() {
-        text.push_str(&format!(" Only in its view, it {}.", only_inside.join("; ")));
-    }
-    Sentence::attention(text).detail(named(merged))
+    below.extend(effects.iter().map(|effect| format!("only in its view: {}", effect.sentence())));
+    let sentence = if below.is_empty() { Sentence::new(text) } else { Sentence::attention(text) };
+    sentence.detail(named(merged)).below(below)
 }
 
 #[cfg(test)]
@@ -192,20 +194,27 @@ mod tests {
     }
 
     #[test]
-    fn what_stays_in_a_view_stands_in_the_sentence_itself() {
+    fn what_never_leaves_a_view_is_told_whole_on_lines_of_its_own() {
+        let names: Vec<String> = (1..=20).map(|n| format!("a-hook-with-a-long-name-{n}")).collect();
         let fact = SharedFact::ViewMerged {
-            step: "build".to_owned(),
+            step: "5.1.1".to_owned(),
             isolation: Isolation::World,
-            merged: vec!["a".to_owned()],
-            kept: vec!["b".to_owned()],
-            effects: vec![Effect::Config, Effect::Stash],
+            merged: vec!["loaf.txt".to_owned()],
+            kept: vec!["seriatim.toml".to_owned()],
+            effects: vec![Effect::Hooks { names: names.clone() }, Effect::Config],
         };
         let sentence = fact.sentence();
         assert_eq!(
-            sentence.text,
-            "Merged 1 file of build into the workspace. Not merged: b. Only in its view, it changed the \
-             configuration of the repository; stashed files."
+            (sentence.text.as_str(), sentence.detail.as_str()),
+            ("Merged 1 file of 5.1.1 into the workspace.", "loaf.txt")
         );
-        assert_eq!((sentence.detail.as_str(), sentence.mood), ("a", Mood::Attention));
+        assert_eq!(
+            sentence.below,
+            [
+                "not merged: seriatim.toml".to_owned(),
+                format!("only in its view: changed hooks of the repository: {}", names.join(", ")),
+                "only in its view: changed the configuration of the repository".to_owned(),
+            ]
+        );
     }
 }

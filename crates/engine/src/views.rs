@@ -20,13 +20,16 @@ use crate::hands::git::ChangeKind;
 use crate::hands::git::GitError;
 use crate::hands::git::TreeEdit;
 use crate::hands::process::Spawn;
+use crate::hands::process::environment;
 use crate::hands::repository::Repository;
 use crate::hands::views::Covered;
 use crate::hands::views::Guest;
 use crate::hands::views::Knowledge;
+use crate::hands::views::ViewDifference;
 use crate::hands::views::ViewError;
 use crate::hands::views::ViewOf;
 use crate::hands::views::ViewPlace;
+use crate::hands::views::ViewSize;
 use crate::job::Job;
 use crate::perform::Hands;
 use crate::perform::file_failure;
@@ -37,6 +40,10 @@ const NO_WORK: [&str; 3] = ["target", "node_modules", ".venv"];
 const CHECKS: &str = "@checks";
 /// A larger report of a check is not read.
 const REPORT_BYTES_MAX: u64 = 64 << 20;
+
+/// What a person finds of the own environment in a view.
+const LOOKING_ENVIRONMENT: [&str; 10] =
+    ["PATH", "HOME", "LANG", "LC_ALL", "TERM", "COLORTERM", "SHELL", "USER", "LOGNAME", "TMPDIR"];
 
 /// How a process is to be kept apart.
 pub(crate) struct Apart<'a> {
@@ -107,6 +114,17 @@ pub struct RunView {
     pub change: ViewChange,
 }
 
+/// Measures the layers of a view of a run.
+pub fn size(hands: &Hands, run: &str, at: &ViewPlace) -> Result<ViewSize, ViewError> {
+    let of = ViewOf { run, view: &at.view, place: &at.place };
+    hands.views.size(of, &|paths| ignored(hands, &at.place, paths))
+}
+
+/// Lists the views in which the checks of a run work; they hold caches, and nothing of them is merged.
+pub fn of_checks(hands: &Hands, run: &str) -> Result<Vec<ViewPlace>, ViewError> {
+    Ok(hands.views.list(run)?.into_iter().filter(|at| at.view.starts_with(CHECKS)).collect())
+}
+
 /// Lists the views of a run with what they change; the views of checks are none of them.
 pub fn of_run(hands: &Hands, run: &str) -> Result<Vec<RunView>, ViewError> {
     let mut views = vec![];
@@ -117,6 +135,28 @@ pub fn of_run(hands: &Hands, run: &str) -> Result<Vec<RunView>, ViewError> {
         views.push(RunView { at, change });
     }
     Ok(views)
+}
+
+/// Returns the files in which a view of a run differs from the place that it covers, each with both of its sides.
+pub fn differences(hands: &Hands, run: &str, at: &ViewPlace) -> Result<Vec<ViewDifference>, ViewError> {
+    let of = ViewOf { run, view: &at.view, place: &at.place };
+    hands.views.differences(of, &|paths| ignored(hands, &at.place, paths))
+}
+
+/// Plans a process of a person who looks at a view: what it writes stays in the view.
+pub fn look_into(hands: &Hands, run: &str, at: &ViewPlace, argv: Vec<String>) -> Result<Spawn, ViewError> {
+    hands.views.isolation(Some(Isolation::World))?;
+    let marker = format!("{run}/look-{}", std::process::id());
+    let mut spawn = Spawn::new(argv, &at.place, marker);
+    spawn.env = environment(&LOOKING_ENVIRONMENT);
+    spawn.env.push(("SERIATIM_RUN".to_owned(), run.to_owned()));
+    spawn.env.push(("SERIATIM_VIEW".to_owned(), at.view.clone()));
+    let worlds = &hands.config.worlds;
+    let apart = Apart { isolation: None, network: Network::Host, worlds, share: vec![], on: None };
+    let guest = Guest { looks: true, ..guest(&at.place, apart, false) };
+    let of = ViewOf { run, view: &at.view, place: &at.place };
+    hands.views.enter(of, &guest, &mut spawn, &|paths| ignored(hands, &at.place, paths))?;
+    Ok(spawn)
 }
 
 /// Throws the views of a run away that is over. After a bad end those that hold unmerged work are kept, and returned.
@@ -248,7 +288,7 @@ pub(crate) fn reports_of_check(
 fn guest(place: &Path, apart: Apart<'_>, fresh: bool) -> Guest {
     let configured = apart.worlds.share.iter().map(|shared| place.join(shared));
     let share = configured.chain(apart.share).collect();
-    Guest { share, network: apart.network, fresh, on: None, covered: Covered::default() }
+    Guest { share, network: apart.network, fresh, on: None, covered: Covered::default(), looks: false }
 }
 
 /// Where the attempts of a view work.

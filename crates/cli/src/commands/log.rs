@@ -139,8 +139,8 @@ fn tell(context: &Context, dialect: Option<&Dialect>, run: &str, event: &StoryEv
     }
     if let Some(sentence) = render::story::sentence(dialect, event, context.ui.verbose) {
         context.ui.say(render::story::line(event.at, &sentence));
-        for line in render::story::below(event) {
-            context.ui.say(format!("    {}", tone(Tone::Faint, render::story::visible(&line))));
+        for line in sentence.below.iter().chain(&render::story::below(event)) {
+            context.ui.say(format!("    {}", tone(Tone::Faint, render::story::visible(line))));
         }
     }
 }

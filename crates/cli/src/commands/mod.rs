@@ -32,3 +32,4 @@ pub(crate) mod status;
 mod summary;
 pub(crate) mod verify;
 pub(crate) mod watchdog;
+pub(crate) mod world;

@@ -3,6 +3,7 @@
 pub(crate) mod attempts;
 pub(crate) mod configuration;
 pub(crate) mod findings;
+pub(crate) mod isolation;
 pub(crate) mod process;
 pub(crate) mod question;
 pub(crate) mod run;

@@ -21,6 +21,9 @@ pub(crate) struct Plain<'a> {
     pub(crate) details: &'a str,
     pub(crate) options: Vec<PlainOption<'a>>,
     pub(crate) free_text: bool,
+    /// Where an agent of the run was kept apart less than by a world.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) isolation: Option<&'a str>,
 }
 
 #[derive(Serialize, Debug)]
@@ -32,7 +35,7 @@ pub(crate) struct PlainOption<'a> {
 }
 
 impl<'a> Plain<'a> {
-    pub(crate) fn of(id: &'a str, question: &'a Question) -> Plain<'a> {
+    pub(crate) fn of(id: &'a str, question: &'a Question, isolation: Option<&'a str>) -> Plain<'a> {
         let options = question.options.iter().map(|o| PlainOption {
             id: &o.id,
             label: &o.label,
@@ -48,12 +51,13 @@ impl<'a> Plain<'a> {
             details: &question.details,
             options: options.collect(),
             free_text: question.free_text,
+            isolation,
         }
     }
 }
 
-/// The question without its options.
-pub(crate) fn body(question: &Question) -> String {
+/// The question without its options. `isolation` says where an agent of the run was kept apart less than by a world.
+pub(crate) fn body(question: &Question, isolation: Option<&str>) -> String {
     let mut parts = vec![tone(Tone::Strong, &question.header), question.question.clone()];
     if !question.details.trim().is_empty() {
         parts.push(indent(&question.details));
@@ -64,6 +68,9 @@ pub(crate) fn body(question: &Question) -> String {
     if !question.tried.is_empty() {
         let tried: Vec<String> = question.tried.iter().map(|t| format!("  - {t}")).collect();
         parts.push(format!("{}\n{}", tone(Tone::Faint, "What was tried:"), tried.join("\n")));
+    }
+    if let Some(weakness) = isolation {
+        parts.push(format!("{} {weakness}", tone(Tone::Attention, "Isolation:")));
     }
     parts.join("\n\n")
 }

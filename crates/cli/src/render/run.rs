@@ -20,6 +20,7 @@ use seriatim_journal::Store;
 use crate::error::Result;
 use crate::exit::Exit;
 use crate::render;
+use crate::render::isolation::WeakerIsolation;
 use crate::ui::Tone;
 use crate::ui::Ui;
 use crate::ui::tone;
@@ -35,6 +36,8 @@ pub(crate) struct View {
     pub(crate) outcome: Value,
     pub(crate) message: String,
     pub(crate) open: Vec<(Open, Question)>,
+    /// Where an agent was kept apart less than by a world, in words.
+    pub(crate) weaker: Option<String>,
     pub(crate) findings: Vec<FileFindings>,
     pub(crate) files: Vec<String>,
     /// What a person should hear of.
@@ -115,6 +118,7 @@ impl View {
             outcome: Value::Null,
             message: String::new(),
             open,
+            weaker: WeakerIsolation::of_story(&story).words(),
             findings: vec![],
             files: vec![],
             alerts: shown.alerts.clone(),
@@ -142,10 +146,18 @@ impl View {
         Ok(view)
     }
 
+    /// What a question says about isolation. An assignment is work to do, which needs no such word.
+    fn weakness(&self, row: &Open) -> Option<&str> {
+        self.weaker.as_deref().filter(|_| row.kind == OpenKind::Question)
+    }
+
     /// The document of `run --json`, `resume --json` and `status RUN --json`.
     pub(crate) fn document(&self) -> Value {
-        let questions: Vec<_> =
-            self.open.iter().map(|(row, q)| render::question::Plain::of(&row.id, q)).collect();
+        let questions: Vec<_> = self
+            .open
+            .iter()
+            .map(|(row, q)| render::question::Plain::of(&row.id, q, self.weakness(row)))
+            .collect();
         let findings: Vec<_> = self
             .findings
             .iter()
@@ -186,7 +198,7 @@ impl View {
         for (row, question) in &self.open {
             ui.say(format!(
                 "\n{}\n\n{}\n",
-                render::question::body(question),
+                render::question::body(question, self.weakness(row)),
                 render::question::by_word(question)
             ));
             ui.say(render::question::way_to_answer(&row.id, question));

@@ -15,6 +15,7 @@ use seriatim_engine::drive::Happening;
 use seriatim_engine::drive::StoryEvent;
 use seriatim_flows::registry::Dialect;
 
+use crate::render::isolation;
 use crate::render::table::cut;
 use crate::ui::Tone;
 use crate::ui::tone;
@@ -38,7 +39,10 @@ pub(crate) fn sentence(dialect: Option<&Dialect>, event: &StoryEvent, verbose: b
         Happening::Called(work) if work.by_hand => {
             Sentence::attention(format!("{} waits for a person{}.", named(work), again(work)))
         }
-        Happening::Called(work) => Sentence::new(format!("{} started{}.", named(work), again(work))),
+        Happening::Called(work) => {
+            let started = Sentence::new(format!("{} started{}.", named(work), again(work)));
+            if work.bare { started.detail(isolation::BARE) } else { started }
+        }
         Happening::Reported { work, began, report } => reported(work, *began, event.at, report),
         Happening::Failed { work, began, failure } => failed(work, *began, event.at, failure),
         Happening::Asked(question) => {
@@ -143,7 +147,7 @@ pub(crate) fn document(run: &str, event: &StoryEvent) -> Value {
 fn work_data(work: &AgentWork) -> Value {
     json!({
         "title": work.title, "step": work.step, "role": work.role, "phase": work.phase, "attempt": work.attempt,
-        "by_hand": work.by_hand,
+        "by_hand": work.by_hand, "bare": work.bare,
     })
 }
 

@@ -38,3 +38,26 @@ pub(crate) fn cut(text: &str, width: usize) -> String {
     kept.push('…');
     kept
 }
+
+/// A size as people read it.
+pub(crate) fn size_in_words(bytes: u64) -> String {
+    let mut size = bytes as f64;
+    if bytes < 1_024 {
+        return format!("{bytes} bytes");
+    }
+    for unit in ["KiB", "MiB"] {
+        size /= 1_024.0;
+        if size < 1_024.0 {
+            return format!("{size:.1} {unit}");
+        }
+    }
+    format!("{:.1} GiB", size / 1_024.0)
+}
+
+/// A number with its noun, which agrees with it.
+pub(crate) fn counted(number: usize, noun: &str) -> String {
+    match number {
+        1 => format!("1 {noun}"),
+        number => format!("{number} {noun}s"),
+    }
+}

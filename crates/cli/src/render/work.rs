@@ -12,11 +12,13 @@ use seriatim_engine::drive::Happening;
 use seriatim_engine::drive::Story;
 use seriatim_flows::request::Ran;
 
+use super::isolation;
+use super::isolation::WeakerIsolation;
 use super::story::ATTEMPT_FAILED;
 
 /// Returns the sections that every run has, those without content left out.
 pub(crate) fn sections(story: &Story) -> Vec<Section> {
-    let all = [attempts(story), failures(story), commands(story), answers(story)];
+    let all = [attempts(story), failures(story), isolation::section(story), commands(story), answers(story)];
     all.into_iter().filter(|section| !section.is_empty()).collect()
 }
 
@@ -104,13 +106,15 @@ fn answers(story: &Story) -> Section {
 }
 
 /// Facts that scripts find under a name of their own, in every dialect that records them.
-const NAMED_FACTS: [(&str, &str); 6] = [
+const NAMED_FACTS: [(&str, &str); 8] = [
     ("steps", "step_ended"),
     ("failed_attempts", ATTEMPT_FAILED),
     ("decisions", "decision"),
     ("observations", "observation"),
     ("flow_changes", "flow_changed"),
     ("errors", "error"),
+    ("views", isolation::VIEW_MERGED),
+    ("overlaps", isolation::OVERLAP_DECIDED),
 ];
 
 /// Returns what machines read beside the attempts themselves.
@@ -130,5 +134,6 @@ pub(crate) fn fields(story: &Story) -> Map<String, Value> {
         _ => None,
     });
     fields.insert("answers".to_owned(), answers.collect());
+    fields.insert("weaker_isolation".to_owned(), WeakerIsolation::of_story(story).document());
     fields
 }

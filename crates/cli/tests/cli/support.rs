@@ -315,6 +315,10 @@ impl Env {
             (r"\(\d+ (ms|s)\)".to_owned(), "(SPAN)"),
             (r"waiting for \d+ (ms|s)".to_owned(), "waiting for SPAN"),
             (r"after \d+ (ms|s)\b".to_owned(), "after SPAN"),
+            // Agents of tests work without a view unless a test is about views; that this is said is tested there.
+            (r"\n\nIsolation: The agents? of [^\n]* without isolation\.".to_owned(), ""),
+            (r"\nIsolation\n  Weaker than a world: [^\n]*\n".to_owned(), ""),
+            (r" in the workspace itself, without isolation\b".to_owned(), ""),
         ]
         .into_iter()
         .map(|(pattern, name)| (Regex::new(&pattern).unwrap(), name.to_owned()))

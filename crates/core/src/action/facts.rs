@@ -383,7 +383,7 @@ fn ran(gate: &str, command: &str, exit: Option<i32>, output: &str) -> Sentence {
         None => (Mood::Bad, "no exit code".to_owned()),
     };
     let detail = if last.is_empty() { command.to_owned() } else { format!("{command}: {last}") };
-    Sentence { text: format!("Gate {gate} ran: {end}."), detail, mood }
+    Sentence { text: format!("Gate {gate} ran: {end}."), detail, mood, ..Sentence::default() }
 }
 
 fn rounded(round: &Iteration) -> Sentence {

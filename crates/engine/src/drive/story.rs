@@ -7,12 +7,15 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 use serde_json::Value;
+use seriatim_core::config::Kind as AgentKind;
+use seriatim_core::config::PinnedConfig;
 use seriatim_core::failure::Failure;
 use seriatim_core::projection::Fact;
 use seriatim_core::question::Answer;
 use seriatim_core::question::Question;
 use seriatim_core::report::Report;
 use seriatim_core::time::Utc;
+use seriatim_core::world::Isolation;
 use seriatim_flows::Request;
 use seriatim_flows::registry::Ended;
 use seriatim_flows::request::Assignment;
@@ -40,6 +43,8 @@ pub struct Story {
     /// How many entries could not be read.
     pub unreadable: u64,
     open: BTreeMap<String, (Utc, Opened)>,
+    /// The configuration that holds at the entry that is read.
+    config: Option<PinnedConfig>,
 }
 
 /// One event.
@@ -101,6 +106,8 @@ pub struct AgentWork {
     pub attempt: u32,
     /// A person or a live session does it.
     pub by_hand: bool,
+    /// A program does it in the workspace itself, by the word of the configuration.
+    pub bare: bool,
 }
 
 enum Opened {
@@ -150,7 +157,11 @@ impl Story {
     fn take(&mut self, entry: &EntryRef<'_>) -> Option<()> {
         let body = entry.body?;
         match entry.kind {
-            Kind::Start => self.start = Some(serde_json::from_slice(body).ok()?),
+            Kind::Start => {
+                let start: Start = serde_json::from_slice(body).ok()?;
+                self.config.clone_from(&start.config);
+                self.start = Some(start);
+            }
             Kind::Intent => self.open(entry, serde_json::from_slice(body).ok()?),
             Kind::Outcome => self.close(entry, body)?,
             Kind::Fact => {
@@ -164,7 +175,11 @@ impl Story {
                 self.tell(entry, Happening::Cancelled { by: note.cancelled_by });
             }
             Kind::Note if entry.key == CONFIGURED => {
-                self.tell(entry, Happening::Configured(serde_json::from_slice(body).ok()?));
+                let decision: ConfigDecision = serde_json::from_slice(body).ok()?;
+                if decision.config.is_some() {
+                    self.config.clone_from(&decision.config);
+                }
+                self.tell(entry, Happening::Configured(Box::new(decision)));
             }
             Kind::Note => {}
             Kind::End => self.ended = Some((entry.at, serde_json::from_slice(body).ok()?)),
@@ -179,7 +194,7 @@ impl Story {
     fn open(&mut self, entry: &EntryRef<'_>, request: Request) {
         let opened = match request {
             Request::Agent(assignment) => {
-                let work = AgentWork::of(&assignment);
+                let work = AgentWork::of(&assignment, self.config.as_ref());
                 self.tell(entry, Happening::Called(work.clone()));
                 Opened::Agent(work)
             }
@@ -218,15 +233,24 @@ impl Story {
 }
 
 impl AgentWork {
-    fn of(assignment: &Assignment) -> AgentWork {
+    /// Describes the work of an assignment under a configuration.
+    pub fn of(assignment: &Assignment, config: Option<&PinnedConfig>) -> AgentWork {
         let brief = &assignment.brief;
+        let by_hand = assignment.by_hand || assignment.attach;
+        // A dry run works in a copy that is thrown away.
+        let agent = config.filter(|_| !by_hand && !assignment.rehearsal);
+        let agent = agent.and_then(|pinned| pinned.config.agent(&assignment.agents));
+        let bare = agent.is_some_and(|(_, agent)| {
+            matches!(agent.kind, AgentKind::Command { .. }) && agent.isolation == Some(Isolation::None)
+        });
         AgentWork {
             title: assignment.title.clone(),
             step: brief.step.clone(),
             role: brief.role.clone(),
             phase: assignment.phase.clone(),
             attempt: brief.attempt,
-            by_hand: assignment.by_hand || assignment.attach,
+            by_hand,
+            bare,
         }
     }
 }

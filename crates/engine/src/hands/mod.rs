@@ -24,6 +24,7 @@ pub mod runner;
 pub mod snapshot;
 mod start;
 pub mod supervise;
+pub mod terminal;
 pub mod views;
 mod wait;
 pub mod walls;

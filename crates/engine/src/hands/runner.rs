@@ -292,15 +292,21 @@ impl<'w> Attempt<'w> {
 }
 
 fn give_order(lifeline: &mut UnixStream, spawn: &Spawn) -> io::Result<()> {
-    let mut env = spawn.env.clone();
-    env.retain(|(name, _)| name != MARKER);
-    env.push((MARKER.to_owned(), spawn.marker.clone()));
     let (stdin, bytes): (Source, &[u8]) = match &spawn.stdin {
         Input::Nothing => (Source::Nothing, &[]),
         Input::File(path) => (Source::File(path.clone()), &[]),
         Input::Bytes(bytes) => (Source::Following { bytes: bytes.len() as u64 }, bytes),
     };
-    let order = Order {
+    wire::send(lifeline, &order_of(spawn, stdin))?;
+    lifeline.write_all(bytes)
+}
+
+/// Returns the order to start a process that reads from `stdin`.
+pub(super) fn order_of(spawn: &Spawn, stdin: Source) -> Order {
+    let mut env = spawn.env.clone();
+    env.retain(|(name, _)| name != MARKER);
+    env.push((MARKER.to_owned(), spawn.marker.clone()));
+    Order {
         argv: spawn.argv.clone(),
         cwd: spawn.cwd.clone(),
         env,
@@ -309,9 +315,7 @@ fn give_order(lifeline: &mut UnixStream, spawn: &Spawn) -> io::Result<()> {
         grace_ms: spawn.grace_ms,
         world: spawn.world.clone(),
         walls: spawn.walls.clone(),
-    };
-    wire::send(lifeline, &order)?;
-    lifeline.write_all(bytes)
+    }
 }
 
 /// Kills what matches, again and again until nothing is left that can be killed.

@@ -7,6 +7,7 @@ use std::io;
 use std::io::ErrorKind;
 use std::io::Read;
 use std::io::Seek;
+use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
@@ -40,6 +41,11 @@ pub(super) fn receive_input(line: &mut UnixStream, bytes: u64) -> io::Result<Fil
 /// Opens the file that an agent reads as its input.
 pub(super) fn open_input(path: &Path) -> Result<File, SpawnError> {
     File::open(path).map_err(|error| no_input(path, &error))
+}
+
+/// Returns the terminal that this process has as its output.
+pub(super) fn terminal() -> io::Result<File> {
+    Ok(File::from(io::stdout().as_fd().try_clone_to_owned()?))
 }
 
 /// Copies a file into memory: a descriptor of a real file, or of a folder, would lead out of a world.

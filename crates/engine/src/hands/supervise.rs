@@ -90,6 +90,10 @@ fn supervise() -> io::Result<()> {
     let _ = rustix::process::setsid();
     // Orphans of the agent become children of this process, so that they can be ended; without that nothing is started.
     rustix::process::set_child_subreaper(Some(rustix::process::getpid()))?;
+    if order.stdin == Source::Terminal {
+        // From here on the terminal is that of this session, so that its keys reach whoever works in it.
+        rustix::process::ioctl_tiocsctty(io::stdout())?;
+    }
     let deadline = order.deadline_ms.and_then(wait::in_ms);
     let report = match order.world.clone() {
         Some(plan) => attend_in_world(order, &plan, deadline, &mut engine)?,
@@ -108,6 +112,7 @@ fn start(order: &Order, engine: &mut UnixStream) -> io::Result<Result<Pid, Spawn
     let stdin = match &order.stdin {
         Source::Nothing => None,
         Source::Following { bytes } => Some(start::receive_input(engine, *bytes)?),
+        Source::Terminal => Some(start::terminal()?),
         Source::File(path) => match start::open_input(path) {
             Ok(file) => Some(file),
             Err(error) => return Ok(Err(error)),

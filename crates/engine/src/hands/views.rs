@@ -22,6 +22,7 @@ use seriatim_flows::request::Unmerged;
 pub use bare::Bare;
 pub use worlds::Worlds;
 pub use worlds::WorldsAt;
+pub use worlds::in_force;
 
 use crate::hands::files::FileError;
 use crate::hands::git::TreeEdit;
@@ -47,6 +48,13 @@ pub struct ViewPlace {
     pub folder: PathBuf,
 }
 
+/// The layers of one run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RunLayers {
+    pub run: String,
+    pub folder: PathBuf,
+}
+
 /// What a process may use besides its view.
 #[derive(Clone, Debug, Default)]
 pub struct Guest {
@@ -59,6 +67,8 @@ pub struct Guest {
     pub on: Option<Unmerged>,
     /// Files that it sees in another version than the place has.
     pub covered: Covered,
+    /// What earlier processes of the view did to the repository is still there: a person who looks at their work.
+    pub looks: bool,
 }
 
 /// Files of a place that a process sees in another version.
@@ -68,6 +78,40 @@ pub struct Covered {
     pub absent: Vec<String>,
     /// Those that it sees as they are in a folder, under the same paths from the top of the repository.
     pub present: Vec<String>,
+}
+
+/// A file of a view beside that of the place which the view covers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ViewDifference {
+    pub file: ViewFile,
+    pub before: Option<ViewSide>,
+    pub after: Option<ViewSide>,
+}
+
+/// How much room a view takes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ViewSize {
+    pub files: u64,
+    pub bytes: u64,
+    /// Files in folders that git ignores, which are no work.
+    pub ignored_files: u64,
+}
+
+/// One side of a difference.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ViewSide {
+    File {
+        mode: u32,
+        bytes: u64,
+        /// Where its content lies.
+        at: PathBuf,
+    },
+    Link {
+        target: String,
+    },
+    Folder,
+    /// A pipe, a socket or a device.
+    Special,
 }
 
 /// What a view changes.
@@ -130,6 +174,9 @@ pub trait Views: Send + Sync {
     /// Returns what the view changes. A view that no process entered changes nothing.
     fn change(&self, of: ViewOf<'_>, ignores: Ignores<'_>) -> Result<Seen, ViewError>;
 
+    /// Returns the files in which the view differs, each with both of its sides.
+    fn differences(&self, of: ViewOf<'_>, ignores: Ignores<'_>) -> Result<Vec<ViewDifference>, ViewError>;
+
     /// Merges files of the view. Done again under the same key, it is done once.
     fn merge(
         &self,
@@ -145,6 +192,12 @@ pub trait Views: Send + Sync {
 
     /// Lists the views of a run.
     fn list(&self, run: &str) -> Result<Vec<ViewPlace>, ViewError>;
+
+    /// Measures the layers of a view.
+    fn size(&self, of: ViewOf<'_>, ignores: Ignores<'_>) -> Result<ViewSize, ViewError>;
+
+    /// Lists the runs that have layers here.
+    fn runs(&self) -> Result<Vec<RunLayers>, ViewError>;
 
     /// Throws all views of a run away.
     fn drop_run(&self, run: &str) -> Result<(), ViewError>;

@@ -40,8 +40,12 @@ pub(super) struct Order {
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Source {
     Nothing,
-    Following { bytes: u64 },
+    Following {
+        bytes: u64,
+    },
     File(#[serde(with = "named::path")] PathBuf),
+    /// The terminal that the supervisor has as its output.
+    Terminal,
 }
 
 /// What a supervisor has to say when it is done.

@@ -5,6 +5,7 @@ use serde::Serialize;
 use crate::args::Context;
 use crate::error::Result;
 use crate::exit::Exit;
+use crate::render::table::size_in_words;
 use crate::render::table::table;
 use crate::workspace::Workspace;
 
@@ -54,19 +55,4 @@ pub(super) fn run(context: &Context, _: &List) -> Result<Exit> {
         .collect();
     ui.say(table(&["snapshot", "created", "files", "size", "run"], &lines));
     Ok(Exit::Good)
-}
-
-/// A size as people read it.
-pub(super) fn size_in_words(bytes: u64) -> String {
-    let mut size = bytes as f64;
-    if bytes < 1_024 {
-        return format!("{bytes} bytes");
-    }
-    for unit in ["KiB", "MiB"] {
-        size /= 1_024.0;
-        if size < 1_024.0 {
-            return format!("{size:.1} {unit}");
-        }
-    }
-    format!("{:.1} GiB", size / 1_024.0)
 }

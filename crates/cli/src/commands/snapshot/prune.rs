@@ -13,6 +13,7 @@ use crate::args::Context;
 use crate::error::CommandError;
 use crate::error::Result;
 use crate::exit::Exit;
+use crate::render::table::size_in_words;
 use crate::workspace::Workspace;
 use crate::workspace::now;
 
@@ -76,7 +77,7 @@ pub(super) fn run(context: &Context, command: &Prune) -> Result<Exit> {
     pruned.snapshots.iter().for_each(|id| ui.say(format!("removed {id}")));
     match pruned.snapshots.len() {
         0 => ui.say("Nothing was removed: all of them are to be kept."),
-        _ => ui.tell(format!("{} are free again.", super::list::size_in_words(pruned.size_bytes))),
+        _ => ui.tell(format!("{} are free again.", size_in_words(pruned.size_bytes))),
     }
     Ok(Exit::Good)
 }

@@ -5,6 +5,7 @@ use serde_json::json;
 use crate::args::Context;
 use crate::error::Result;
 use crate::exit::Exit;
+use crate::render::table::size_in_words;
 use crate::ui::Tone;
 use crate::ui::tone;
 use crate::workspace::Workspace;
@@ -41,7 +42,7 @@ pub(super) fn run(context: &Context, command: &Show) -> Result<Exit> {
         summary.created.seconds()
     ));
     let scope = if scope.is_empty() { "everything".to_owned() } else { scope.join(", ") };
-    let size = super::list::size_in_words(summary.size_bytes);
+    let size = size_in_words(summary.size_bytes);
     let files = if summary.files == 1 { "1 file".to_owned() } else { format!("{} files", summary.files) };
     ui.say(format!("{files}, {size}, of {scope}"));
     if !damaged.is_empty() {

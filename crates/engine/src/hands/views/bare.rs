@@ -9,10 +9,13 @@ use seriatim_core::world::ViewMerged;
 use super::Guest;
 use super::Ignores;
 use super::Knowledge;
+use super::RunLayers;
 use super::Seen;
+use super::ViewDifference;
 use super::ViewError;
 use super::ViewOf;
 use super::ViewPlace;
+use super::ViewSize;
 use super::Views;
 use crate::hands::git::TreeEdit;
 use crate::hands::process::Spawn;
@@ -65,6 +68,10 @@ impl Views for Bare {
         Ok(Seen { isolation: Isolation::None, files: vec![], effects: vec![] })
     }
 
+    fn differences(&self, _of: ViewOf<'_>, _ignores: Ignores<'_>) -> Result<Vec<ViewDifference>, ViewError> {
+        Ok(vec![])
+    }
+
     fn merge(
         &self,
         _of: ViewOf<'_>,
@@ -81,6 +88,14 @@ impl Views for Bare {
     }
 
     fn list(&self, _run: &str) -> Result<Vec<ViewPlace>, ViewError> {
+        Ok(vec![])
+    }
+
+    fn size(&self, _of: ViewOf<'_>, _ignores: Ignores<'_>) -> Result<ViewSize, ViewError> {
+        Ok(ViewSize::default())
+    }
+
+    fn runs(&self) -> Result<Vec<RunLayers>, ViewError> {
         Ok(vec![])
     }
 

@@ -13,6 +13,7 @@ use seriatim_core::hash::Hash;
 use seriatim_core::world::Effect;
 use seriatim_journal::private;
 
+use super::RunLayers;
 use super::ViewError;
 use super::ViewOf;
 use super::ViewPlace;
@@ -215,6 +216,22 @@ pub(super) fn list(root: &Path, run: &str) -> Result<Vec<ViewPlace>, ViewError> 
         }
     }
     Ok(found)
+}
+
+/// Lists the runs that have a folder below the folder of all layers.
+pub(super) fn runs(root: &Path) -> Result<Vec<RunLayers>, ViewError> {
+    let entries = match Disk.list(root) {
+        Ok(entries) => entries,
+        Err(FileError::NotFound { .. }) => return Ok(vec![]),
+        Err(error) => return Err(error.into()),
+    };
+    let layers = |name: String| {
+        let folder = root.join(&name);
+        folder.is_dir().then_some(RunLayers { run: name, folder })
+    };
+    let mut runs: Vec<RunLayers> = entries.into_iter().filter_map(|(name, _)| layers(name)).collect();
+    runs.sort_by(|one, other| one.run.cmp(&other.run));
+    Ok(runs)
 }
 
 fn read_state(folder: &Path) -> Result<Option<ViewState>, ViewError> {

@@ -28,10 +28,13 @@ use seriatim_core::world::ViewMerged;
 use super::Guest;
 use super::Ignores;
 use super::Knowledge;
+use super::RunLayers;
 use super::Seen;
+use super::ViewDifference;
 use super::ViewError;
 use super::ViewOf;
 use super::ViewPlace;
+use super::ViewSize;
 use super::Views;
 use super::effects::Effects;
 use super::effects::join;
@@ -43,6 +46,7 @@ use crate::hands::files::FileError;
 use crate::hands::files::Files;
 use crate::hands::files::Write;
 use crate::hands::git::TreeEdit;
+use crate::hands::layers;
 use crate::hands::layers::LayerStack;
 use crate::hands::layers::remove_layers;
 use crate::hands::paths::decode_name;
@@ -145,11 +149,23 @@ impl Worlds {
         }
     }
 
-    fn make_root(&self) -> Result<PathBuf, ViewError> {
-        let parent = match (&self.at.dir, &self.at.temporary) {
+    /// Returns the folder in which the folder of all layers is made.
+    fn parent(&self) -> PathBuf {
+        match (&self.at.dir, &self.at.temporary) {
             (Some(dir), _) | (None, Some(dir)) => dir.clone(),
             (None, None) => PathBuf::from(USUAL),
-        };
+        }
+    }
+
+    /// Returns where the layers are, or in which folder they will be, and whether worlds work there. Nothing is made.
+    pub fn examine(&self) -> (PathBuf, Result<(), NoWorld>) {
+        let folder = self.recorded().ok().flatten().unwrap_or_else(|| self.parent());
+        let tried = probe(&folder);
+        (folder, tried)
+    }
+
+    fn make_root(&self) -> Result<PathBuf, ViewError> {
+        let parent = self.parent();
         let unusable = |reason: String| ViewError::BadFolder { path: parent.clone(), reason };
         let parent_place = fs::canonicalize(&parent).map_err(|error| unusable(error.to_string()))?;
         if parent_place.starts_with(&self.at.workspace) {
@@ -225,17 +241,10 @@ impl Worlds {
 
 impl Views for Worlds {
     fn isolation(&self, wanted: Option<Isolation>) -> Result<Isolation, ViewError> {
-        match wanted {
-            Some(Isolation::None) => Ok(Isolation::None),
-            Some(Isolation::World) => self.works().map(|()| Isolation::World).map_err(ViewError::NoWorld),
-            Some(Isolation::Copy) => {
-                Err(ViewError::NoCopy { reason: "copies are not built in yet".to_owned() })
-            }
-            None => match self.works() {
-                Ok(()) => Ok(Isolation::World),
-                Err(world) => Err(ViewError::NoIsolation { world }),
-            },
+        if wanted == Some(Isolation::None) {
+            return Ok(Isolation::None);
         }
+        in_force(&self.works(), wanted)
     }
 
     fn enter(
@@ -250,7 +259,7 @@ impl Views for Worlds {
         let ground = Ground::of(&self.at, of.place);
         if guest.fresh {
             merging::keep_caches(&ground, &mut folder, ignores)?;
-        } else if let Some(upper) = folder.counted() {
+        } else if let Some(upper) = folder.counted().filter(|_| !guest.looks) {
             // What an earlier attempt did to the repository is on record, and ends with that attempt.
             folder.state.effects = self.seen(&folder, of, ignores)?.effects;
             folder.save()?;
@@ -339,6 +348,20 @@ impl Views for Worlds {
         }
     }
 
+    fn differences(&self, of: ViewOf<'_>, ignores: Ignores<'_>) -> Result<Vec<ViewDifference>, ViewError> {
+        let Some(root) = self.recorded()? else { return Ok(vec![]) };
+        let Some(folder) = ViewFolder::open(&root, of)? else { return Ok(vec![]) };
+        let ground = Ground::of(&self.at, of.place);
+        let changes = merging::changes(&ground, &folder, ignores)?;
+        let ignored = ignored::files(&ground, &changes, ignores);
+        let difference = |change| cover::difference(&ground, change);
+        let mut found: Vec<ViewDifference> = changes.iter().filter_map(difference).collect();
+        for difference in &mut found {
+            difference.file.ignored = ignored.contains(&difference.file.path);
+        }
+        Ok(found)
+    }
+
     fn merge(
         &self,
         of: ViewOf<'_>,
@@ -367,6 +390,27 @@ impl Views for Worlds {
     fn list(&self, run: &str) -> Result<Vec<ViewPlace>, ViewError> {
         match self.recorded()? {
             Some(root) => folder::list(&root, run),
+            None => Ok(vec![]),
+        }
+    }
+
+    fn size(&self, of: ViewOf<'_>, ignores: Ignores<'_>) -> Result<ViewSize, ViewError> {
+        let Some(root) = self.recorded()? else { return Ok(ViewSize::default()) };
+        let Some(folder) = ViewFolder::open(&root, of)? else { return Ok(ViewSize::default()) };
+        let (files, bytes) = layers::size(&folder.path)?;
+        let mut measured = ViewSize { files, bytes, ignored_files: 0 };
+        if let Some(upper) = folder.counted() {
+            let ground = Ground::of(&self.at, of.place);
+            for ignored in ignored::folders(&ground, &upper, ignores)? {
+                measured.ignored_files += layers::size(&upper.join(ignored))?.0;
+            }
+        }
+        Ok(measured)
+    }
+
+    fn runs(&self) -> Result<Vec<RunLayers>, ViewError> {
+        match self.recorded()? {
+            Some(root) => folder::runs(&root),
             None => Ok(vec![]),
         }
     }
@@ -402,6 +446,19 @@ fn remove_anything(path: &Path) -> Result<(), ViewError> {
         Ok(_) => fs::remove_file(path).map_err(|error| FileError::of(path, &error).into()),
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
         Err(error) => Err(FileError::of(path, &error).into()),
+    }
+}
+
+/// Returns the isolation that a process gets where worlds work or do not; without a wish the best that there is.
+pub fn in_force(works: &Result<(), NoWorld>, wanted: Option<Isolation>) -> Result<Isolation, ViewError> {
+    match (wanted, works) {
+        (Some(Isolation::None), _) => Ok(Isolation::None),
+        (Some(Isolation::Copy), _) => {
+            Err(ViewError::NoCopy { reason: "copies are not built in yet".to_owned() })
+        }
+        (Some(Isolation::World) | None, Ok(())) => Ok(Isolation::World),
+        (Some(Isolation::World), Err(world)) => Err(ViewError::NoWorld(world.clone())),
+        (None, Err(world)) => Err(ViewError::NoIsolation { world: world.clone() }),
     }
 }
 

@@ -77,7 +77,7 @@ impl World {
         engine: &mut UnixStream,
     ) -> io::Result<Result<World, SpawnError>> {
         let (input, bytes) = match &order.stdin {
-            Source::Nothing => (None, 0),
+            Source::Nothing | Source::Terminal => (None, 0),
             Source::Following { bytes } => (Some(start::receive_input(engine, *bytes)?), *bytes),
             Source::File(path) => match start::copy_input(path) {
                 Ok((file, bytes)) => (Some(file), bytes),

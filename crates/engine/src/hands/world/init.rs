@@ -48,6 +48,7 @@ pub(in crate::hands) fn main() -> io::Result<()> {
     let input = match order.stdin {
         Source::Following { bytes } => Some(start::receive_input(&mut line, bytes)?),
         Source::Nothing => None,
+        Source::Terminal => Some(start::terminal()?),
         Source::File(_) => return Err(ErrorKind::InvalidInput.into()),
     };
     let begun = begin(&order, input);
@@ -55,6 +56,9 @@ pub(in crate::hands) fn main() -> io::Result<()> {
     wire::send(&mut line, &told)?;
     let Ok(agent) = begun else { return Ok(()) };
     let agent = Pid::from_child(&agent);
+    if order.stdin == Source::Terminal {
+        give_terminal(agent)?;
+    }
     let mut tell = line.try_clone()?;
     thread::Builder::new().spawn(move || {
         supervise::reap(agent, &mut tell);
@@ -67,6 +71,14 @@ pub(in crate::hands) fn main() -> io::Result<()> {
             break;
         }
     }
+    Ok(())
+}
+
+/// Lets the agent have the keys of the terminal. A shell that was faster has stopped itself meanwhile.
+fn give_terminal(agent: Pid) -> io::Result<()> {
+    rustix::termios::tcsetpgrp(io::stdout(), agent)?;
+    // It fails where the agent has ended already.
+    let _ = rustix::process::kill_process_group(agent, Signal::CONT);
     Ok(())
 }
 

@@ -19,6 +19,7 @@ use crate::hands::process::SpawnError;
 use crate::hands::process::Unwatched;
 use crate::hands::runner::Supervised;
 use crate::hands::supervise;
+use crate::hands::world::AtStep;
 use crate::hands::world::Cover;
 use crate::hands::world::Network;
 use crate::hands::world::WorldFault;
@@ -50,7 +51,7 @@ pub fn probe(dir: &Path) -> Result<(), NoWorld> {
 /// Does what [`probe`] does with the supervisor and the program that are given. That program must end with a code of
 /// its own choice when its only argument is [`supervise::ARGUMENT`] and nobody gives it an order.
 pub fn probe_by(processes: &dyn Processes, program: &Path, dir: &Path) -> Result<(), NoWorld> {
-    let dir = dir.canonicalize().map_err(|error| explain(&WorldFault::io(WorldStep::Layers, error)))?;
+    let dir = dir.canonicalize().on(WorldStep::Layers, dir).map_err(|fault| explain(&fault))?;
     let scratch = dir.join(format!("probe-{}", std::process::id()));
     let tried = try_once(processes, program, &scratch);
     // The kernel leaves a folder without any rights below `work`.

@@ -23,7 +23,9 @@ use crate::hands::paths::encode_name;
 use crate::hands::process::Spawn;
 use crate::hands::views::Covered;
 use crate::hands::views::Guest;
+use crate::hands::views::ViewDifference;
 use crate::hands::views::ViewError;
+use crate::hands::views::ViewSide;
 use crate::hands::views::folder::ViewFolder;
 use crate::hands::views::folder::make_private;
 use crate::hands::world::Cover;
@@ -132,7 +134,9 @@ impl Ground {
         });
         for (n, git) in self.elsewhere.iter().enumerate() {
             let layer = folder.path.join(format!("{GIT}{n}"));
-            remove_layers(&layer)?;
+            if !guest.looks {
+                remove_layers(&layer)?;
+            }
             plan.covers.push(fresh_cover(git, &layer)?);
         }
         plan.hide = vec![at.store.clone(), root.to_owned()];
@@ -241,4 +245,22 @@ pub(super) fn view_file(path: &str, change: &LayerChange) -> Option<ViewFile> {
         _ => None,
     };
     Some(ViewFile { path: path.to_owned(), kind, target, ignored: false, meanwhile: change.meanwhile })
+}
+
+/// A change of the covered folder with both of its sides; nothing for folders and for what lies beside the place.
+pub(super) fn difference(ground: &Ground, change: &LayerChange) -> Option<ViewDifference> {
+    let file = view_file(ground.inside(&change.path)?, change)?;
+    let real = decode_name(&change.path).map(|path| ground.top.join(path));
+    let before = side(change.before.as_ref(), real);
+    let after = side(change.after.as_ref(), change.source.clone());
+    Some(ViewDifference { file, before, after })
+}
+
+fn side(node: Option<&Node>, at: Option<PathBuf>) -> Option<ViewSide> {
+    Some(match node? {
+        Node::File { mode, size, .. } => ViewSide::File { mode: *mode, bytes: *size, at: at? },
+        Node::Link { target } => ViewSide::Link { target: target.clone() },
+        Node::Folder { .. } => ViewSide::Folder,
+        Node::Special => ViewSide::Special,
+    })
 }
