@@ -2,6 +2,7 @@
 
 use std::path::Path;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use serde_json::json;
 use seriatim_core::config::Agent;
@@ -33,6 +34,9 @@ use crate::hands::process::Spawn;
 use crate::hands::process::SpawnError;
 use crate::hands::process::Watch;
 use crate::hands::process::environment;
+use crate::inside;
+use crate::inside::Asked;
+use crate::inside::Claim;
 use crate::job::Job;
 use crate::perform::Hands;
 use crate::perform::Stuck;
@@ -81,8 +85,15 @@ pub(super) fn attempt(
         } else {
             enter(hands, job, assignment, agent, &desk, &mut spawn)?;
         }
+        let asked = Arc::new(Asked::default());
+        let claim = Claim::new(job, assignment, &desk.report);
+        let answers = inside::answers(hands, job, claim, &spawn.cwd, &asked);
+        let listening = hands.views.listen(&mut spawn, answers).map_err(views::failure)?;
         let ended = hands.processes.run(&spawn, watch).map_err(|e| not_started(&e))?;
-        let printed = printed(hands, &ended);
+        // What it asked for ends with it, before anybody judges what came of it.
+        drop(listening);
+        let mut printed = printed(hands, &ended);
+        asked.tell(&mut printed);
         if !printed.is_empty() {
             watch.printed(&printed);
         }
@@ -294,6 +305,7 @@ pub(crate) fn printed(hands: &Hands, ended: &Ended) -> Printed {
         stderr: ended.stderr.clone(),
         file: ended.overflow.as_ref().map(shown),
         dropped_bytes: ended.dropped_bytes,
+        ..Printed::default()
     }
 }
 

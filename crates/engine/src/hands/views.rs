@@ -23,6 +23,8 @@ pub use worlds::Worlds;
 pub use worlds::WorldsAt;
 
 use crate::hands::files::FileError;
+use crate::hands::inside::AnswerInside;
+use crate::hands::inside::Listening;
 use crate::hands::layers::LayerError;
 use crate::hands::process::Spawn;
 use crate::hands::world::NoWorld;
@@ -90,6 +92,10 @@ pub trait Views: Send + Sync {
         spawn: &mut Spawn,
         ignores: Ignores<'_>,
     ) -> Result<(), ViewError>;
+
+    /// Lets a process that entered a view speak with the engine, until what is returned is dropped. Nothing for one that
+    /// works without a view.
+    fn listen(&self, spawn: &mut Spawn, answer: AnswerInside) -> Result<Option<Listening>, ViewError>;
 
     /// Returns what the view changes. A view that no process entered changes nothing.
     fn change(&self, of: ViewOf<'_>, ignores: Ignores<'_>) -> Result<Seen, ViewError>;

@@ -12,6 +12,8 @@ use super::ViewError;
 use super::ViewOf;
 use super::ViewPlace;
 use super::Views;
+use crate::hands::inside::AnswerInside;
+use crate::hands::inside::Listening;
 use crate::hands::process::Spawn;
 
 /// Lets every process work where it is started. For the simulation, and for what is none of a run's attempts.
@@ -31,6 +33,10 @@ impl Views for Bare {
         _ignores: Ignores<'_>,
     ) -> Result<(), ViewError> {
         Ok(())
+    }
+
+    fn listen(&self, _spawn: &mut Spawn, _answer: AnswerInside) -> Result<Option<Listening>, ViewError> {
+        Ok(None)
     }
 
     fn change(&self, _of: ViewOf<'_>, _ignores: Ignores<'_>) -> Result<Seen, ViewError> {

@@ -33,6 +33,9 @@ use crate::hands::disk::Disk;
 use crate::hands::files::FileError;
 use crate::hands::files::Files;
 use crate::hands::files::Write;
+use crate::hands::inside;
+use crate::hands::inside::AnswerInside;
+use crate::hands::inside::Listening;
 use crate::hands::layers::LayerStack;
 use crate::hands::layers::remove_layers;
 use crate::hands::paths::decode_name;
@@ -209,6 +212,15 @@ impl Views for Worlds {
             }
         }
         Ok(())
+    }
+
+    fn listen(&self, spawn: &mut Spawn, answer: AnswerInside) -> Result<Option<Listening>, ViewError> {
+        let Some(plan) = &spawn.world else { return Ok(None) };
+        let listening =
+            Listening::start(&plan.own, answer).map_err(|error| FileError::of(&plan.own, &error))?;
+        spawn.env.retain(|(name, _)| name != inside::SOCKET);
+        spawn.env.push((inside::SOCKET.to_owned(), Listening::inside()));
+        Ok(Some(listening))
     }
 
     fn change(&self, of: ViewOf<'_>, ignores: Ignores<'_>) -> Result<Seen, ViewError> {
