@@ -198,7 +198,7 @@ fn k_104_an_agent_in_a_world_reports_the_phases_of_its_step() {
     let share = format!("[worlds]\nshare = [{:?}]\n[roadmap]\ncall = \"step\"\n", home(&project.env));
     project.with("seriatim.toml", &format!("{config}{share}"));
     project.agent(
-        r#"try() { out=$("$@" 2>&1); code=$?; echo "[$code] $*"; echo "$out"; }
+        r#"try() { out=$("$@" 2>&1); ended=$?; echo "[$ended] $*"; echo "$out"; }
         carry_out() {
             seriatim phase start 01-01 $1 || exit 1
             SERIATIM_PHASE=$1; usual
@@ -215,7 +215,8 @@ fn k_104_an_agent_in_a_world_reports_the_phases_of_its_step() {
     let mut command =
         project.env.command(&["run", "step", "@software-crafter", "calc", "01-01", "--no-input", "-q"]);
     command.env("PATH", path());
-    project.env.start_command(command).output().exits(0);
+    let output = project.env.start_command(command).output();
+    assert_eq!(output.exit, Some(0), "{}\n{:#}", output.snapshot(), project.shown());
     assert_eq!(project.calls(), ["01-01 "]);
     let said = printed(&project.env);
     for (command, reason) in [
