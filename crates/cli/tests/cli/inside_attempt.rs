@@ -407,3 +407,28 @@ fn an_ordinary_user_has_the_socket_too() {
     assert_eq!(tried(said, "seriatim decide OPERATIONAL a b c d").0, 0, "{said}");
     assert_eq!(tried(said, "seriatim status").0, 2, "{said}");
 }
+
+/// With a call for each phase the engine keeps the state; what the agent says about it meanwhile makes nothing count.
+#[test]
+fn a_phase_that_its_agent_calls_done_is_still_proven_by_the_engine() {
+    let project = Project::short();
+    let config = project.env.read("seriatim.toml").replace("isolation = \"none\"", "isolation = \"world\"");
+    let share = format!("[worlds]\nshare = [{:?}]\n", home(&project.env));
+    project.with("seriatim.toml", &format!("{config}{share}"));
+    project.agent(
+        r#"other=RED; [ "$SERIATIM_PHASE" = RED ] && other=GREEN
+        seriatim phase done 01-01 $other --outcome PASS; echo "other: $?"
+        seriatim phase done 01-01 $SERIATIM_PHASE --outcome PASS; echo "own: $?"
+        usual; finish"#,
+    );
+    let mut command =
+        project.env.command(&["run", "step", "@software-crafter", "calc", "01-01", "--no-input", "-q"]);
+    command.env("PATH", path());
+    let output = project.env.start_command(command).output();
+    let said = printed(&project.env);
+    assert!(said.contains("other: 2"), "{said}");
+    assert_eq!(output.exit, Some(0), "{}\n{said}\n{:#}", output.snapshot(), project.status());
+    project.assert_done(&["01-01"]);
+    let tries = project.tries("01-01", "GREEN");
+    assert!(tries.iter().all(|one| !one["evidence"].as_array().unwrap().is_empty()), "{tries:#?}");
+}
