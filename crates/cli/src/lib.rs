@@ -11,6 +11,7 @@ mod conform;
 mod error;
 mod exit;
 mod guard;
+mod inside;
 mod isolation;
 mod progress;
 mod prompt;
@@ -34,10 +35,17 @@ pub fn main_with(registry: &'static Registry) -> ExitCode {
     if std::env::args_os().nth(1).is_some_and(|a| a == seriatim_engine::SUPERVISE) {
         return ExitCode::from(seriatim_engine::supervise());
     }
+    if std::env::args_os().nth(1).is_some_and(|a| a == seriatim_engine::inside::CLAIM) {
+        return inside::carry_out(registry);
+    }
+    // Inside a world nothing else is of use: the engine decides. Everywhere else this is a look at one variable.
+    if let Some(code) = inside::forward(registry) {
+        return code;
+    }
     if std::env::args_os().nth(1).is_some_and(|a| a == "hook")
         && let Some(code) = commands::hook::fast(std::env::args_os().skip(2))
     {
         return code;
     }
-    args::run(registry).into()
+    args::run(registry, std::env::args_os().skip(1), inside::Caller::of_process()).into()
 }

@@ -10,6 +10,7 @@ use serde::Serialize;
 
 use crate::error::CommandError;
 use crate::exit::Exit;
+use crate::inside::Caller;
 
 /// How to talk to whoever called.
 #[derive(Clone, Copy, Debug)]
@@ -105,8 +106,9 @@ impl Ui {
         error.exit
     }
 
-    /// Whether a person sits at the other end of both streams.
+    /// Whether a person sits at the other end of both streams. An agent may have a terminal too, and is none.
     pub(crate) fn interactive(&self) -> bool {
-        !self.json && std::io::stdin().is_terminal() && std::io::stderr().is_terminal()
+        let is_person = matches!(Caller::of_process(), Caller::Person);
+        is_person && !self.json && std::io::stdin().is_terminal() && std::io::stderr().is_terminal()
     }
 }

@@ -11,6 +11,7 @@ pub mod guard;
 pub mod hands;
 pub use hands::home;
 mod ids;
+pub mod inside;
 pub mod job;
 pub mod labelled;
 pub mod listen;

@@ -318,7 +318,7 @@ fn value(outcome: impl Serialize) -> Result<Value, Failure> {
     serde_json::to_value(outcome).map_err(|error| Failure::new(Class::Contract, error.to_string()))
 }
 
-fn failure(error: ViewError) -> Failure {
+pub(crate) fn failure(error: ViewError) -> Failure {
     let class = match &error {
         ViewError::NoIsolation { .. } | ViewError::NoWorld(_) | ViewError::NoCopy { .. } => Class::Contract,
         ViewError::BadFolder { .. } | ViewError::Layers(_) | ViewError::File(_) => Class::Storage,

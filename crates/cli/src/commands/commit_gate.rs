@@ -1,7 +1,6 @@
 //! `seriatim commit-gate`
 
 use seriatim_engine::ports::Ports;
-use std::io::Read;
 
 use serde_json::json;
 use seriatim_engine::guard::Gate;
@@ -12,6 +11,8 @@ use crate::args::Context;
 use crate::error::CommandError;
 use crate::error::Result;
 use crate::exit::Exit;
+use crate::inside;
+use crate::inside::Reads;
 use crate::workspace::Workspace;
 use crate::workspace::make_redactor;
 
@@ -27,6 +28,13 @@ pub(crate) struct CommitGate {
     /// What git gives the hook: the remote's name and address
     #[arg(hide = true)]
     rest: Vec<String>,
+}
+
+impl CommitGate {
+    /// Returns what it reads: git tells the hook of a push on its standard input.
+    pub(crate) fn reads(&self) -> Reads {
+        if self.push { Reads::Stdin } else { Reads::Nothing }
+    }
 }
 
 pub(crate) fn run(context: &Context, command: &CommitGate) -> Result<Exit> {
@@ -63,10 +71,10 @@ fn judge(context: &Context, project: &Project, ports: &Ports, command: &CommitGa
     let workspace = Workspace::open_at(context, project.root.clone())?;
     let mut guard = Guard::new(project, ports, &make_redactor).with_config(workspace.config);
     let judged = if command.push {
-        let mut lines = String::new();
-        std::io::stdin()
-            .read_to_string(&mut lines)
-            .map_err(|error| CommandError::usage(format!("what git says cannot be read: {error}")))?;
+        let unread =
+            |error: std::io::Error| CommandError::usage(format!("what git says cannot be read: {error}"));
+        let lines = String::from_utf8(inside::input(context, u64::MAX).map_err(unread)?)
+            .map_err(|_| CommandError::usage("what git says cannot be read: it is not UTF-8"))?;
         guard.push_gate(&tips(&lines))
     } else {
         guard.commit_gate()

@@ -14,6 +14,7 @@ use crate::exit::Exit;
 use crate::guard;
 use crate::guard::Plan;
 use crate::guard::status::Status;
+use crate::inside::Standing;
 use crate::ui::Tone;
 use crate::ui::tone;
 use crate::workspace::Workspace;
@@ -23,6 +24,16 @@ use crate::workspace::Workspace;
 pub(crate) struct Guard {
     #[command(subcommand)]
     act: Act,
+}
+
+impl Guard {
+    /// Returns what it is to a process of an attempt.
+    pub(crate) fn standing(&self) -> Standing {
+        match self.act {
+            Act::Install(_) | Act::Uninstall(_) => Standing::Decision,
+            Act::Status(_) => Standing::Other,
+        }
+    }
 }
 
 #[derive(clap::Subcommand, Debug)]

@@ -4,9 +4,11 @@ use seriatim_engine::ports::Ports;
 use std::ffi::OsString;
 use std::io::Read;
 use std::io::Write;
+use std::path::Path;
 use std::process::ExitCode;
 
 use seriatim_core::guard::client::Client;
+use seriatim_core::guard::event::Event;
 use seriatim_core::guard::event::PAYLOAD_BYTES_MAX;
 use seriatim_core::guard::reply::Answer;
 use seriatim_engine::guard;
@@ -15,6 +17,7 @@ use crate::args::Context;
 use crate::error::Result;
 use crate::exit::Exit;
 use crate::guard::parse_client;
+use crate::inside;
 use crate::workspace::make_redactor;
 
 /// Answer an event of an agent's client: JSON on stdin, the decision on stdout
@@ -28,8 +31,9 @@ pub(crate) struct Hook {
 }
 
 /// Answers a hook whose arguments [`fast`] leaves to the parser, such as `seriatim -q hook`.
-pub(crate) fn run(_context: &Context, command: &Hook) -> Result<Exit> {
-    let code = answer(command.client);
+pub(crate) fn run(context: &Context, command: &Hook) -> Result<Exit> {
+    let payload = inside::input(context, PAYLOAD_BYTES_MAX as u64 + 1);
+    let code = answer(command.client, payload, context.caller.spoken().is_some());
     Ok(if code == 0 { Exit::Good } else { Exit::Usage })
 }
 
@@ -48,14 +52,18 @@ pub(crate) fn fast(arguments: impl Iterator<Item = OsString>) -> Option<ExitCode
         Some(name) => Some(Client::from_name(&name)?),
         None => None,
     };
-    Some(ExitCode::from(answer(client)))
-}
-
-fn answer(client: Option<Client>) -> u8 {
     let mut payload = Vec::new();
     let read = std::io::stdin().lock().take(PAYLOAD_BYTES_MAX as u64 + 1).read_to_end(&mut payload);
-    let answer = match (read, std::env::current_dir()) {
-        (Ok(_), Ok(folder)) => guard::hook(client, &payload, &folder, &Ports::real(), &make_redactor),
+    Some(ExitCode::from(answer(client, read.map(|_| payload), false)))
+}
+
+/// Answers an event. One that comes from an attempt is about the folder in which that works, or about nothing.
+fn answer(client: Option<Client>, payload: std::io::Result<Vec<u8>>, is_bound: bool) -> u8 {
+    let answer = match (payload, std::env::current_dir()) {
+        (Ok(payload), Ok(folder)) if is_bound && is_foreign(client, &payload, &folder) => {
+            Answer::failed_closed("this event is about another folder than that of the attempt it comes from")
+        }
+        (Ok(payload), Ok(folder)) => guard::hook(client, &payload, &folder, &Ports::real(), &make_redactor),
         (Err(error), _) => Answer::failed_closed(&format!("the event could not be read: {error}")),
         (_, Err(error)) => Answer::failed_closed(&format!("the folder could not be read: {error}")),
     };
@@ -63,4 +71,15 @@ fn answer(client: Option<Client>) -> u8 {
     let _ = std::io::stdout().write_all(answer.stdout.as_bytes());
     let _ = std::io::stderr().write_all(answer.stderr.as_bytes());
     answer.exit
+}
+
+/// Whether an event names a folder that is not below this one. An event that cannot be read names none.
+fn is_foreign(client: Option<Client>, payload: &[u8], folder: &Path) -> bool {
+    let Ok(event) = Event::parse(client, payload) else { return false };
+    let Some(cwd) = event.cwd else { return false };
+    // A folder that is there inside only cannot be resolved; its name then has to say enough.
+    let named = Path::new(&cwd);
+    let steps_out = named.components().any(|part| part == std::path::Component::ParentDir);
+    let real = named.canonicalize().unwrap_or_else(|_| named.to_owned());
+    steps_out || !real.starts_with(folder)
 }

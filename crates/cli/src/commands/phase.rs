@@ -17,6 +17,7 @@ use crate::args::Context;
 use crate::error::CommandError;
 use crate::error::Result;
 use crate::exit::Exit;
+use crate::inside;
 use crate::steps;
 use crate::workspace::Workspace;
 use crate::workspace::make_redactor;
@@ -152,11 +153,14 @@ pub(crate) fn run(context: &Context, command: &Phase) -> Result<Exit> {
     let mut guard = Guard::new(&project, &ports, &make_redactor).with_config(workspace.config.clone());
     let Some((which, change)) = command.act.change() else {
         let What::Partial(partial) = &command.act else { return Ok(Exit::Usage) };
-        let (file, id) = find(&workspace.root, &mut guard, &partial.step, partial.project.as_deref())?;
+        let project = inside::own_phase(&context.caller, &partial.step, partial.project.as_deref(), None)?;
+        let (file, id) = find(context, &workspace.root, &mut guard, &partial.step, project.as_deref())?;
         let recorded = guard.partial(&file, id.as_deref(), &partial.suggest);
         return tell(context, &partial.step, None, &file, recorded);
     };
-    let (file, id) = find(&workspace.root, &mut guard, &which.step, which.project.as_deref())?;
+    let (step, phase) = (&which.step, Some(which.phase.as_str()));
+    let project = inside::own_phase(&context.caller, step, which.project.as_deref(), phase)?;
+    let (file, id) = find(context, &workspace.root, &mut guard, step, project.as_deref())?;
     let recorded = guard.phase(&file, id.as_deref(), &change);
     tell(context, &which.step, Some(&which.phase), &file, recorded)
 }
@@ -192,12 +196,14 @@ fn tell(
 
 /// The state file that is meant: a path, an open step of the guard, or the one file of the workspace that has the step.
 fn find(
+    context: &Context,
     root: &Path,
     guard: &mut Guard<'_>,
     wanted: &str,
     project: Option<&str>,
 ) -> Result<(String, Option<String>)> {
-    if root.join(wanted).is_file() {
+    // An attempt names its step; a file of that name would be its own work.
+    if context.caller.spoken().is_none() && root.join(wanted).is_file() {
         return Ok((wanted.trim_start_matches("./").to_owned(), None));
     }
     let open = guard.steps().map_err(|error| CommandError::usage(error.to_string()))?;

@@ -9,6 +9,10 @@ use seriatim_core::question::Answer;
 use seriatim_engine::agents::REPORT;
 use seriatim_engine::agents::REPORT_BYTES_MAX;
 use seriatim_engine::agents::from_report;
+use seriatim_engine::hands::disk::Disk;
+use seriatim_engine::hands::files::Files;
+use seriatim_engine::hands::files::Write;
+use seriatim_engine::inside::Claim;
 use seriatim_flows::request::Assignment;
 use seriatim_flows::request::HANDED_IN;
 use seriatim_journal::Call;
@@ -26,6 +30,9 @@ use crate::assignments;
 use crate::error::CommandError;
 use crate::error::Result;
 use crate::exit::Exit;
+use crate::inside;
+use crate::inside::Reads;
+use crate::inside::Spoken;
 use crate::render::run::View;
 use crate::session::Session;
 use crate::workspace::Workspace;
@@ -55,8 +62,21 @@ pub(crate) struct Report {
     asking: Asking,
 }
 
+impl Report {
+    /// Returns what it reads: a file of its own, which a process outside of a world would look for elsewhere.
+    pub(crate) fn reads(&self) -> Reads {
+        match self.file.as_str() {
+            STDIN => Reads::Stdin,
+            path => Reads::File(path.into()),
+        }
+    }
+}
+
 pub(crate) fn run(context: &Context, command: &Report) -> Result<Exit> {
-    let answers = command.asking.answers()?;
+    if let Some(spoken) = context.caller.spoken() {
+        return hand_in(context, spoken, command);
+    }
+    let answers = command.asking.answers(context)?;
     let workspace = Workspace::open(context)?;
     let Some(store) = workspace.store_to_read()? else {
         return Err(CommandError::usage("nothing has run in this workspace yet"));
@@ -102,6 +122,29 @@ pub(crate) fn run(context: &Context, command: &Report) -> Result<Exit> {
     let exit = tell(context, &view, taken, &session.workspace);
     session.close();
     Ok(exit)
+}
+
+/// Takes the report of an attempt that is under way: checked at once, and read by the engine when the attempt ends.
+fn hand_in(context: &Context, spoken: &Spoken, command: &Report) -> Result<Exit> {
+    inside::own_report(&context.caller, spoken, &command.assignment)?;
+    let Claim { run, assignment, report, .. } = &spoken.claim;
+    let step = &assignment.brief.step;
+    let text = std::str::from_utf8(&spoken.input)
+        .map_err(|_| CommandError::usage(format!("the report {} is not text in UTF-8", command.file)))?;
+    if let Err(problems) = from_report(assignment, text) {
+        context.ui.document(&json!({"step": step, "run": run, "taken": null, "problems": problems}));
+        context.ui.note(format!("not taken: the report for step {step} cannot be used"));
+        problems.iter().for_each(|problem| context.ui.note(format!("  - {problem}")));
+        return Ok(Exit::NotGood);
+    }
+    let place = report.as_ref().map(Path::new);
+    let place = place.ok_or_else(|| CommandError::usage("the path of the report is not UTF-8"))?;
+    // The file is replaced, never followed: the attempt may have put a link there.
+    Disk.write(place, text.as_bytes(), Write::REBUILDABLE.mode(0o600))
+        .map_err(|error| CommandError::usage(format!("the report cannot be written: {error}")))?;
+    context.ui.document(&json!({"taken": {"step": step, "phase": assignment.phase, "run": run}}));
+    context.ui.say(format!("Taken: the report for step {step}."));
+    Ok(Exit::Good)
 }
 
 /// How the run went on.

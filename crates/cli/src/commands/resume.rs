@@ -13,6 +13,7 @@ use crate::commands::run::Asking;
 use crate::error::CommandError;
 use crate::error::Result;
 use crate::exit::Exit;
+use crate::inside;
 use crate::render::run::View;
 use crate::session::Session;
 use crate::workspace::Workspace;
@@ -36,7 +37,7 @@ impl Resume {
 }
 
 pub(crate) fn run(context: &Context, command: &Resume) -> Result<Exit> {
-    let answers = command.asking.answers()?;
+    let answers = command.asking.answers(context)?;
     let workspace = Workspace::open_for(context, command.asking.config).map_err(|error| {
         error.hint(format!(
             "`seriatim resume {} --config old` goes on with the recorded configuration",
@@ -46,6 +47,7 @@ pub(crate) fn run(context: &Context, command: &Resume) -> Result<Exit> {
     let mut session = Session::open_at(context, workspace)?;
     let info = session.store.find(&command.run)?;
     session.workspace.refuse_elsewhere(&session.store, &info, "resume")?;
+    inside::may_go_on(context, &session.store, &info)?;
     if info.status.is_finished() {
         return over(context, session, &info);
     }

@@ -4,6 +4,7 @@ use serde_json::Value;
 use serde_json::json;
 use seriatim_engine::drive::KeptAttempt;
 use seriatim_engine::drive::Worker;
+use seriatim_engine::hands::process::Printed;
 
 use crate::ui::Tone;
 use crate::ui::Ui;
@@ -27,12 +28,35 @@ pub(crate) fn tell(ui: &Ui, attempts: &[KeptAttempt]) {
             ui.say(format!("    {}", tone(Tone::Faint, format!("{name}:"))));
             text.trim_end().lines().for_each(|line| ui.say(format!("      {line}")));
         }
+        tell_requests(ui, attempt);
         if let Some(file) = &attempt.printed.file {
             ui.say(format!("    {} {file}", tone(Tone::Faint, "more in:")));
         }
         if attempt.printed.dropped_bytes > 0 {
             ui.say(format!("    {} more bytes were not kept", attempt.printed.dropped_bytes));
         }
+    }
+}
+
+/// What the attempt asked the engine for, and what was refused.
+fn tell_requests(ui: &Ui, attempt: &KeptAttempt) {
+    let Printed { requests, more_requests, .. } = &attempt.printed;
+    if requests.is_empty() {
+        return;
+    }
+    ui.say(format!("    {}", tone(Tone::Faint, "asked from inside:")));
+    for request in requests {
+        let words = request.argv.join(" ");
+        let reason = request.reason.lines().next().unwrap_or_default();
+        let end = if request.exit == 0 {
+            String::new()
+        } else {
+            format!(" - exit code {}: {reason}", request.exit)
+        };
+        ui.say(format!("      seriatim {words}{end}"));
+    }
+    if *more_requests > 0 {
+        ui.say(format!("      and {more_requests} more"));
     }
 }
 

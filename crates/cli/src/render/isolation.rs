@@ -16,6 +16,7 @@ use seriatim_flows::Request;
 /// The facts that flows record about views.
 pub(crate) const VIEW_MERGED: &str = "view_merged";
 pub(crate) const OVERLAP_DECIDED: &str = "overlap_decided";
+const VERSIONS_REPLACED: &str = "versions_replaced";
 /// What the log says of an agent that is started without a view.
 pub(crate) const BARE: &str = "in the workspace itself, without isolation";
 /// How many names are told before the rest is counted.
@@ -100,7 +101,7 @@ impl WeakerIsolation {
 }
 
 fn shared(fact: &Value) -> Option<SharedFact> {
-    let is_ours = fact["fact"] == VIEW_MERGED || fact["fact"] == OVERLAP_DECIDED;
+    let is_ours = [VIEW_MERGED, OVERLAP_DECIDED, VERSIONS_REPLACED].iter().any(|name| fact["fact"] == *name);
     is_ours.then(|| serde_json::from_value(fact.clone()).ok()).flatten()
 }
 
@@ -111,7 +112,9 @@ pub(crate) fn section(story: &Story) -> Section {
         let Happening::Fact(fact) = &event.what else { continue };
         let Some(fact) = shared(fact) else { continue };
         let label = match &fact {
-            SharedFact::ViewMerged { step, .. } | SharedFact::OverlapDecided { step, .. } => step.clone(),
+            SharedFact::ViewMerged { step, .. }
+            | SharedFact::OverlapDecided { step, .. }
+            | SharedFact::VersionsReplaced { step, .. } => step.clone(),
             SharedFact::AttemptFailed { .. } | SharedFact::Transition { .. } => continue,
         };
         let told = fact.sentence();

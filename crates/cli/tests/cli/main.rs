@@ -87,6 +87,8 @@ mod guard_stops;
 #[cfg(test)]
 mod guard_summary;
 #[cfg(test)]
+mod inside_attempt;
+#[cfg(test)]
 mod kept_output;
 #[cfg(test)]
 mod log_command;

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use serde_json::json;
 use seriatim_core::config::Agent;
@@ -34,6 +35,9 @@ use crate::hands::process::Spawn;
 use crate::hands::process::SpawnError;
 use crate::hands::process::Watch;
 use crate::hands::process::environment;
+use crate::inside;
+use crate::inside::Asked;
+use crate::inside::Claim;
 use crate::job::Job;
 use crate::perform::Hands;
 use crate::perform::Stuck;
@@ -100,7 +104,7 @@ impl Work<'_> {
     fn carry_out(&self, mut spawn: Spawn) -> Result<Report, Failure> {
         place(self.hands, self.assignment, &mut spawn)?;
         self.enter(&self.assignment.view, &mut spawn)?;
-        self.run(&spawn)
+        self.run(spawn)
     }
 
     /// Lets the agent work where nothing of it stays, and tells what it would have written: in a view that is dropped, or
@@ -113,7 +117,7 @@ impl Work<'_> {
             Err(failure) => return Ok(Err(failure)),
         };
         if isolation != Isolation::None {
-            let report = self.run(&spawn);
+            let report = self.run(spawn);
             let paths = views::rehearsed(hands, job, REHEARSAL);
             return Ok(report.and_then(|report| Ok(rehearsal::tell(report, paths?))));
         }
@@ -123,16 +127,23 @@ impl Work<'_> {
             return Ok(Err(failure));
         }
         spawn.cwd.clone_from(&copy);
-        Ok(self.run(&spawn).and_then(|report| {
+        Ok(self.run(spawn).and_then(|report| {
             let paths = rehearsal::changes(files, root, &copy).map_err(|e| storage(&e))?;
             Ok(rehearsal::tell(report, paths))
         }))
     }
 
-    fn run(&self, spawn: &Spawn) -> Result<Report, Failure> {
-        let Work { hands, assignment, watch, .. } = self;
-        let ended = hands.processes.run(spawn, *watch).map_err(|e| not_started(&e))?;
-        let printed = printed(hands, &ended);
+    fn run(&self, mut spawn: Spawn) -> Result<Report, Failure> {
+        let Work { hands, job, assignment, watch, .. } = self;
+        let asked = Arc::new(Asked::default());
+        let claim = Claim::new(job, assignment, &self.desk.report);
+        let answers = inside::answers(hands, job, claim, &spawn.cwd, &asked);
+        let listening = hands.views.listen(&mut spawn, answers).map_err(views::failure)?;
+        let ended = hands.processes.run(&spawn, *watch).map_err(|e| not_started(&e))?;
+        // What it asked for ends with it, before anybody judges what came of it.
+        drop(listening);
+        let mut printed = printed(hands, &ended);
+        asked.tell(&mut printed);
         if !printed.is_empty() {
             watch.printed(&printed);
         }
@@ -331,6 +342,7 @@ pub(crate) fn printed(hands: &Hands, ended: &Ended) -> Printed {
         stderr: ended.stderr.clone(),
         file: ended.overflow.as_ref().map(shown),
         dropped_bytes: ended.dropped_bytes,
+        ..Printed::default()
     }
 }
 

@@ -165,8 +165,8 @@ impl Reading {
             Worker::Command { .. } => match serde_json::from_slice::<Result<Ran, Failure>>(body)? {
                 Ok(ran) => {
                     attempt.exit = ran.code;
-                    attempt.printed =
-                        Printed { stdout: ran.stdout, stderr: ran.stderr, file: ran.file, dropped_bytes: 0 };
+                    let (stdout, stderr, file) = (ran.stdout, ran.stderr, ran.file);
+                    attempt.printed = Printed { stdout, stderr, file, ..Printed::default() };
                 }
                 Err(failure) => attempt.failure = Some(failure),
             },

@@ -13,6 +13,7 @@ pub mod environment;
 pub mod files;
 pub mod git;
 pub mod home;
+pub mod inside;
 pub mod layers;
 mod named;
 mod output;

@@ -17,6 +17,7 @@ use rustix::process::Signal;
 use serde::Deserialize;
 use serde::Serialize;
 use seriatim_core::failure::FailureCause;
+use seriatim_core::time::Utc;
 
 use crate::hands::named;
 use crate::hands::walls::Walls;
@@ -207,6 +208,24 @@ pub struct Printed {
     /// Output that is neither here nor in the file.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub dropped_bytes: u64,
+    /// What it asked the engine for while it ran.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub requests: Vec<AskedInside>,
+    /// Requests beyond those.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub more_requests: u64,
+}
+
+/// A request of a process to the engine, and what came of it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AskedInside {
+    pub at: Utc,
+    /// What was typed, after the name of the program.
+    pub argv: Vec<String>,
+    pub exit: u8,
+    /// Why it was refused, or went wrong.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub reason: String,
 }
 
 fn is_zero(number: &u64) -> bool {
@@ -347,6 +366,14 @@ impl fmt::Debug for Stop {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Stop").field("stopped", &self.is_stopped()).finish()
     }
+}
+
+/// Returns the whole environment of this process but for some variables, for a process that is this program again. What
+/// is not UTF-8 is left out.
+pub fn environment_without(names: &[&str]) -> Vec<(String, String)> {
+    let all = std::env::vars_os()
+        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
+    all.filter(|(name, _)| !names.contains(&name.as_str())).collect()
 }
 
 /// The values of the named variables of this process. What is not set, or not UTF-8, is left out.

@@ -26,6 +26,8 @@ pub use worlds::in_force;
 
 use crate::hands::files::FileError;
 use crate::hands::git::TreeEdit;
+use crate::hands::inside::AnswerInside;
+use crate::hands::inside::Listening;
 use crate::hands::layers::LayerError;
 use crate::hands::process::Spawn;
 use crate::hands::world::NoWorld;
@@ -170,6 +172,10 @@ pub trait Views: Send + Sync {
 
     /// Returns where a file is that a process of the view wrote; nothing where none did.
     fn written(&self, of: ViewOf<'_>, path: &str) -> Result<Option<PathBuf>, ViewError>;
+
+    /// Lets a process that entered a view speak with the engine, until what is returned is dropped. Nothing for one that
+    /// works without a view.
+    fn listen(&self, spawn: &mut Spawn, answer: AnswerInside) -> Result<Option<Listening>, ViewError>;
 
     /// Returns what the view changes. A view that no process entered changes nothing.
     fn change(&self, of: ViewOf<'_>, ignores: Ignores<'_>) -> Result<Seen, ViewError>;

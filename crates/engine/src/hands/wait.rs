@@ -20,7 +20,7 @@ pub(super) fn ready<const N: usize>(
     let mut polled: Vec<PollFd<'_>> =
         sources.iter().flatten().map(|fd| PollFd::from_borrowed_fd(*fd, PollFlags::IN)).collect();
     loop {
-        let left = until.map(|moment| timespec(moment.saturating_duration_since(Instant::now())));
+        let left = until.map(self::until);
         match poll(&mut polled, left.as_ref()) {
             Ok(_) => break,
             Err(Errno::INTR) => {}
@@ -31,7 +31,9 @@ pub(super) fn ready<const N: usize>(
     Ok(sources.map(|source| source.is_some() && events.next().unwrap_or(false)))
 }
 
-fn timespec(span: Duration) -> Timespec {
+/// The time that is left until a moment.
+pub(super) fn until(moment: Instant) -> Timespec {
+    let span = moment.saturating_duration_since(Instant::now());
     Timespec {
         tv_sec: i64::try_from(span.as_secs()).unwrap_or(i64::MAX),
         tv_nsec: i64::from(span.subsec_nanos()),

@@ -10,12 +10,23 @@ use clap::Subcommand;
 use crate::args::Context;
 use crate::error::Result;
 use crate::exit::Exit;
+use crate::inside::Standing;
 
 /// Files of a roadmap: create its state, show how far it is, bring an older one forward, undo checkpoints
 #[derive(clap::Args, Debug)]
 pub(crate) struct Roadmap {
     #[command(subcommand)]
     what: What,
+}
+
+impl Roadmap {
+    /// Returns what it is to a process of an attempt.
+    pub(crate) fn standing(&self) -> Standing {
+        match self.what {
+            What::Rollback(_) => Standing::Decision,
+            What::Init(_) | What::Show(_) | What::Migrate(_) => Standing::Other,
+        }
+    }
 }
 
 #[derive(Subcommand, Debug)]

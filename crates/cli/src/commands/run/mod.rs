@@ -14,6 +14,7 @@ use crate::args::Context;
 use crate::error::CommandError;
 use crate::error::Result;
 use crate::exit::Exit;
+use crate::inside;
 use crate::render::run::View;
 use crate::session::Begin;
 use crate::session::Busy;
@@ -45,7 +46,11 @@ pub(crate) fn config_choice(word: &str) -> std::result::Result<ConfigChoice, Str
 }
 
 impl Asking {
-    pub(crate) fn answers(&self) -> Result<Answers> {
+    /// Reads the prepared answers, which are a person's.
+    pub(crate) fn answers(&self, context: &Context) -> Result<Answers> {
+        if self.answers.is_some() {
+            context.caller.may_decide("--answers")?;
+        }
         self.answers.as_deref().map_or_else(|| Ok(Answers::default()), Answers::read)
     }
 }
@@ -55,7 +60,7 @@ pub(crate) fn run(context: &Context, command: &Run) -> Result<Exit> {
     let Some((dialect, entrance)) = known else {
         return Err(CommandError::usage(format!("there is no way to run `{}`", command.word)));
     };
-    let answers = command.asking.answers()?;
+    let answers = command.asking.answers(context)?;
     let workspace = Workspace::open_for(context, command.asking.config)?;
     let words = Words(command.words.clone());
     let prepared = (entrance.prepare)(&words, &mut OnDisk { workspace: &workspace })?;
@@ -98,6 +103,7 @@ fn carry_out(
         Err(Busy::Unheld(run)) => {
             context.ui.tell(format!("Continuing the work that was begun before ({run})."));
             let info = session.store.find(&run)?;
+            inside::may_go_on(context, &session.store, &info)?;
             session.acquire(&info)?
         }
         Err(Busy::Other(error)) => return Err(error),

@@ -22,6 +22,7 @@ use crate::args::Context;
 use crate::error::CommandError;
 use crate::error::Result;
 use crate::exit::Exit;
+use crate::inside::Standing;
 use crate::ui::Tone;
 use crate::ui::Ui;
 use crate::ui::tone;
@@ -35,6 +36,16 @@ const SHOWN: usize = 40;
 pub(crate) struct Snapshot {
     #[command(subcommand)]
     what: What,
+}
+
+impl Snapshot {
+    /// Returns what it is to a process of an attempt.
+    pub(crate) fn standing(&self) -> Standing {
+        match self.what {
+            What::Restore(_) | What::Prune(_) => Standing::Decision,
+            What::List(_) | What::Show(_) => Standing::Other,
+        }
+    }
 }
 
 #[derive(Subcommand, Debug)]

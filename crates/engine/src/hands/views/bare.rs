@@ -18,6 +18,8 @@ use super::ViewPlace;
 use super::ViewSize;
 use super::Views;
 use crate::hands::git::TreeEdit;
+use crate::hands::inside::AnswerInside;
+use crate::hands::inside::Listening;
 use crate::hands::process::Spawn;
 
 /// Lets every process work where it is started. For the simulation, and for what is none of a run's attempts.
@@ -61,6 +63,10 @@ impl Views for Bare {
     }
 
     fn written(&self, _of: ViewOf<'_>, _path: &str) -> Result<Option<PathBuf>, ViewError> {
+        Ok(None)
+    }
+
+    fn listen(&self, _spawn: &mut Spawn, _answer: AnswerInside) -> Result<Option<Listening>, ViewError> {
         Ok(None)
     }
 

@@ -46,6 +46,9 @@ use crate::hands::files::FileError;
 use crate::hands::files::Files;
 use crate::hands::files::Write;
 use crate::hands::git::TreeEdit;
+use crate::hands::inside;
+use crate::hands::inside::AnswerInside;
+use crate::hands::inside::Listening;
 use crate::hands::layers;
 use crate::hands::layers::LayerStack;
 use crate::hands::layers::remove_layers;
@@ -336,6 +339,15 @@ impl Views for Worlds {
         let Some(inside) = decode_name(&ground.outside(path)) else { return Ok(None) };
         // The layer alone is looked at: what the place itself has, no process of this view wrote.
         Ok(LayerStack::new(vec![], &upper, folder::began(&ViewFolder::at(&root, of))).find(&inside)?)
+    }
+
+    fn listen(&self, spawn: &mut Spawn, answer: AnswerInside) -> Result<Option<Listening>, ViewError> {
+        let Some(plan) = &spawn.world else { return Ok(None) };
+        let listening =
+            Listening::start(&plan.own, answer).map_err(|error| FileError::of(&plan.own, &error))?;
+        spawn.env.retain(|(name, _)| name != inside::SOCKET);
+        spawn.env.push((inside::SOCKET.to_owned(), Listening::inside()));
+        Ok(Some(listening))
     }
 
     fn change(&self, of: ViewOf<'_>, ignores: Ignores<'_>) -> Result<Seen, ViewError> {
