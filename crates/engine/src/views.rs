@@ -143,7 +143,7 @@ pub(crate) fn enter(
         return Ok(isolation);
     }
     let on = apart.on.clone();
-    let guest = Guest { on, ..guest(place, apart, false) };
+    let guest = Guest { on, ..guest(place, apart, isolation, false) };
     let of = ViewOf { run: &job.run_name, view, place };
     hands.views.enter(of, &guest, spawn, &|paths| ignored(hands, place, paths)).map_err(failure)?;
     Ok(isolation)
@@ -170,7 +170,7 @@ pub(crate) fn enter_check(
     }
     let worlds = &job.config.config.worlds;
     let apart = Apart { isolation: check.isolation, network: check.network, worlds, share: vec![], on: None };
-    let guest = Guest { on: check.on.clone(), ..guest(place, apart, fresh) };
+    let guest = Guest { on: check.on.clone(), ..guest(place, apart, isolation, fresh) };
     let view = view_of_check(check);
     let of = ViewOf { run: &job.run_name, view: &view, place };
     hands.views.enter(of, &guest, spawn, &|paths| ignored(hands, place, paths)).map_err(failure)?;
@@ -196,10 +196,10 @@ pub(crate) fn reports_of_check(
     Ok(texts)
 }
 
-fn guest(place: &PathBuf, apart: Apart<'_>, fresh: bool) -> Guest {
+fn guest(place: &PathBuf, apart: Apart<'_>, isolation: Isolation, fresh: bool) -> Guest {
     let configured = apart.worlds.share.iter().map(|shared| place.join(shared));
     let share = configured.chain(apart.share).collect();
-    Guest { share, network: apart.network, fresh, on: None }
+    Guest { isolation, share, network: apart.network, fresh, on: None }
 }
 
 /// Where the attempts of a view work.

@@ -15,6 +15,7 @@ use seriatim_core::report::Brief;
 use seriatim_core::report::Report;
 use seriatim_core::report::Status;
 use seriatim_core::time::span_in_words;
+use seriatim_core::world::Isolation;
 use seriatim_flows::request::Assignment;
 use seriatim_flows::request::FORBIDDEN;
 
@@ -72,14 +73,17 @@ pub(super) fn attempt(
         Ok(brief)
     });
     let result = lift(laid).map(|laid| {
-        let brief = laid?;
+        let mut brief = laid?;
         let mut spawn = spawn(hands, job, &brief, agent, argv, &desk);
         place(hands, assignment, &mut spawn)?;
         if assignment.rehearsal {
             spawn.cwd.clone_from(&copy);
             spawn.env.push(("SERIATIM_TEST_MODE".to_owned(), "1".to_owned()));
         } else {
-            enter(hands, job, assignment, agent, &desk, &mut spawn)?;
+            let isolation = enter(hands, job, assignment, agent, &desk, &mut spawn)?;
+            if isolation == Isolation::Copy {
+                tell_of_copy(hands, &mut brief, &desk, &mut spawn)?;
+            }
         }
         let ended = hands.processes.run(&spawn, watch).map_err(|e| not_started(&e))?;
         let printed = printed(hands, &ended);
@@ -107,7 +111,7 @@ fn enter(
     agent: &Agent,
     desk: &Desk,
     spawn: &mut Spawn,
-) -> Result<(), Failure> {
+) -> Result<Isolation, Failure> {
     let apart = Apart {
         isolation: agent.isolation,
         network: agent.network,
@@ -116,7 +120,22 @@ fn enter(
         on: assignment.on.clone(),
     };
     let place = spawn.cwd.clone();
-    views::enter(hands, job, &assignment.view, &place, apart, spawn).map(|_| ())
+    views::enter(hands, job, &assignment.view, &place, apart, spawn)
+}
+
+/// Says in the prompt that the workspace of the agent is a copy: paths that documents give in full mean the real one.
+fn tell_of_copy(hands: &Hands, brief: &mut Brief, desk: &Desk, spawn: &mut Spawn) -> Result<(), Failure> {
+    brief.prompt.push_str(&format!(
+        "\n\nYou work in a copy of the workspace: {}. Use paths relative to it. The workspace itself ({}) is read-only \
+         for you; your changes in the copy are merged into it later.\n",
+        spawn.cwd.display(),
+        hands.workspace.root().display()
+    ));
+    let json = serde_json::to_vec_pretty(&brief).unwrap_or_default();
+    let written = hands.files.write(&desk.brief, &json, Write::REBUILDABLE.mode(0o600));
+    written.map_err(|e| file_failure(&e))?;
+    spawn.stdin = Input::Bytes(brief.prompt.clone().into_bytes());
+    Ok(())
 }
 
 /// Puts the agent where it works, which is another working tree for branches that run side by side. A program or a

@@ -1,10 +1,13 @@
 //! The views of this machine: worlds over layers that lie outside of everything that they cover.
 
+mod copying;
 mod cover;
 mod ignored;
 mod merging;
 mod saving;
+mod surroundings;
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::io::Read;
 use std::path::Path;
@@ -70,11 +73,13 @@ pub struct Worlds {
     /// Whether worlds work here: the whole sequence is tried once.
     probed: OnceLock<Result<(), NoWorld>>,
     root: Mutex<Option<PathBuf>>,
+    /// Views in whose copy a process of this engine works, or worked last. Each is locked against other engines.
+    held: Mutex<BTreeMap<PathBuf, fs::File>>,
 }
 
 impl Worlds {
     pub fn new(at: WorldsAt) -> Worlds {
-        Worlds { at, probed: OnceLock::new(), root: Mutex::new(None) }
+        Worlds { at, probed: OnceLock::new(), root: Mutex::new(None), held: Mutex::new(BTreeMap::new()) }
     }
 
     /// Returns whether worlds work here, and why not.
@@ -148,7 +153,7 @@ impl Worlds {
     ) -> Result<Vec<PathBuf>, ViewError> {
         let layer = check.path.join("deliverable");
         remove_layers(&layer)?;
-        let Some(folder) = ViewFolder::open(&self.root()?, of)? else { return Ok(vec![]) };
+        let Some(folder) = self.open(of)? else { return Ok(vec![]) };
         merging::deliverable(ground, &folder, paths, &layer, ignores)?;
         Ok(vec![layer])
     }
@@ -183,7 +188,7 @@ impl Worlds {
             }
         }
         let effects = join(folder.state.effects.iter().cloned().chain(effects.list()));
-        Ok(Seen { isolation: Isolation::World, files, effects })
+        Ok(Seen { isolation: folder.isolation(), files, effects })
     }
 }
 
@@ -192,12 +197,14 @@ impl Views for Worlds {
         match wanted {
             Some(Isolation::None) => Ok(Isolation::None),
             Some(Isolation::World) => self.works().map(|()| Isolation::World).map_err(ViewError::NoWorld),
-            Some(Isolation::Copy) => {
-                Err(ViewError::NoCopy { reason: "copies are not built in yet".to_owned() })
-            }
-            None => match self.works() {
-                Ok(()) => Ok(Isolation::World),
-                Err(world) => Err(ViewError::NoIsolation { world }),
+            Some(Isolation::Copy) => match copying::obstacle() {
+                None => Ok(Isolation::Copy),
+                Some(reason) => Err(ViewError::NoCopy { reason }),
+            },
+            None => match (self.works(), copying::obstacle()) {
+                (Ok(()), _) => Ok(Isolation::World),
+                (Err(_), None) => Ok(Isolation::Copy),
+                (Err(world), Some(copy)) => Err(ViewError::NoIsolation { world, copy }),
             },
         }
     }
@@ -211,13 +218,20 @@ impl Views for Worlds {
     ) -> Result<(), ViewError> {
         let root = self.root()?;
         let mut folder = ViewFolder::make(&root, of)?;
+        if !self.settle(&mut folder, of)? {
+            let reason = "another process works in it".to_owned();
+            return Err(ViewError::BadFolder { path: folder.path, reason });
+        }
         let ground = Ground::of(&self.at, of.place);
         if guest.fresh {
             merging::keep_caches(&ground, &mut folder, ignores)?;
         } else if let Some(upper) = folder.counted() {
             // What an earlier attempt did to the repository is on record, and ends with that attempt.
             folder.state.effects = self.seen(&folder, of, ignores)?.effects;
-            remove_layers(&upper.join(".git"))?;
+            remove_repository(&upper.join(".git"))?;
+        }
+        if guest.isolation == Isolation::Copy {
+            return self.enter_copy(&ground, &mut folder, of, guest, spawn, ignores);
         }
         let number = folder.layer_to_enter()?;
         let mut plan = ground.plan(&self.at, &root, &folder, number, guest, spawn)?;
@@ -244,46 +258,40 @@ impl Views for Worlds {
         paths: &[String],
         ignores: Ignores<'_>,
     ) -> Result<Vec<TreeEdit>, ViewError> {
-        let Some(root) = self.recorded()? else { return Ok(vec![]) };
-        match ViewFolder::open(&root, of)? {
+        match self.open(of)? {
             Some(folder) => saving::edits(&Ground::of(&self.at, of.place), &folder, paths, ignores),
             None => Ok(vec![]),
         }
     }
 
     fn save(&self, of: ViewOf<'_>, ignores: Ignores<'_>) -> Result<(), ViewError> {
-        let Some(root) = self.recorded()? else { return Ok(()) };
-        match ViewFolder::open(&root, of)? {
+        match self.open(of)? {
             Some(folder) => saving::save(&Ground::of(&self.at, of.place), &folder, ignores),
             None => Ok(()),
         }
     }
 
     fn reset(&self, of: ViewOf<'_>, ignores: Ignores<'_>) -> Result<(), ViewError> {
-        let Some(root) = self.recorded()? else { return Ok(()) };
-        match ViewFolder::open(&root, of)? {
+        match self.open(of)? {
             Some(mut folder) => saving::reset(&Ground::of(&self.at, of.place), &mut folder, ignores),
             None => Ok(()),
         }
     }
 
     fn written(&self, of: ViewOf<'_>, path: &str) -> Result<Option<PathBuf>, ViewError> {
-        let Some(root) = self.recorded()? else { return Ok(None) };
-        let Some(upper) = ViewFolder::open(&root, of)?.and_then(|folder| folder.counted()) else {
-            return Ok(None);
-        };
+        let Some(folder) = self.open(of)? else { return Ok(None) };
+        let Some(upper) = folder.counted() else { return Ok(None) };
         let ground = Ground::of(&self.at, of.place);
         let Some(inside) = decode_name(&ground.outside(path)) else { return Ok(None) };
         // The layer alone is looked at: what the place itself has, no process of this view wrote.
-        Ok(LayerStack::new(vec![], &upper, folder::began(&ViewFolder::at(&root, of))).find(&inside)?)
+        Ok(LayerStack::new(vec![], &upper, folder::began(&folder.path)).find(&inside)?)
     }
 
     fn change(&self, of: ViewOf<'_>, ignores: Ignores<'_>) -> Result<Seen, ViewError> {
         let none = Seen { isolation: Isolation::None, files: vec![], effects: vec![] };
-        let Some(root) = self.recorded()? else { return Ok(none) };
-        match ViewFolder::open(&root, of)? {
+        match self.open(of)? {
             Some(folder) if folder.state.layer.is_some() => self.seen(&folder, of, ignores),
-            Some(_) => Ok(Seen { isolation: Isolation::World, ..none }),
+            Some(folder) => Ok(Seen { isolation: folder.isolation(), ..none }),
             None => Ok(none),
         }
     }
@@ -296,8 +304,7 @@ impl Views for Worlds {
         overlap: Overlap,
         knowledge: &Knowledge<'_>,
     ) -> Result<ViewMerged, ViewError> {
-        let Some(root) = self.recorded()? else { return Ok(ViewMerged::default()) };
-        let Some(mut folder) = ViewFolder::open(&root, of)? else { return Ok(ViewMerged::default()) };
+        let Some(mut folder) = self.open(of)? else { return Ok(ViewMerged::default()) };
         if let Some((_, done)) = folder.state.merges.iter().find(|(known, _)| known == key) {
             return Ok(done.clone());
         }
@@ -307,7 +314,9 @@ impl Views for Worlds {
 
     fn drop_view(&self, of: ViewOf<'_>) -> Result<(), ViewError> {
         let Some(root) = self.recorded()? else { return Ok(()) };
-        Ok(remove_layers(&ViewFolder::at(&root, of))?)
+        let folder = ViewFolder::at(&root, of);
+        self.let_go(&folder);
+        Ok(remove_layers(&folder)?)
     }
 
     fn list(&self, run: &str) -> Result<Vec<ViewPlace>, ViewError> {
@@ -319,12 +328,21 @@ impl Views for Worlds {
 
     fn drop_run(&self, run: &str) -> Result<(), ViewError> {
         let Some(root) = self.recorded()? else { return Ok(()) };
+        self.let_go(&root.join(run));
         remove_layers(&root.join(run))?;
         // The folder of all layers goes with the last run, so that a store without work leaves nothing behind. Where
         // another run is at work it is not empty, and stays.
         let _ = fs::remove_dir(&root);
         *self.root.lock().unwrap_or_else(PoisonError::into_inner) = None;
         Ok(())
+    }
+}
+
+/// Removes what a layer has of the repository, also where a process removed or replaced the whole of it.
+fn remove_repository(path: &Path) -> Result<(), ViewError> {
+    match fs::symlink_metadata(path) {
+        Ok(found) if !found.is_dir() => Ok(Disk.remove(path)?),
+        _ => Ok(remove_layers(path)?),
     }
 }
 
