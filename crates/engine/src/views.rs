@@ -153,7 +153,7 @@ pub fn look_into(hands: &Hands, run: &str, at: &ViewPlace, argv: Vec<String>) ->
     spawn.env.push(("SERIATIM_VIEW".to_owned(), at.view.clone()));
     let worlds = &hands.config.worlds;
     let apart = Apart { isolation: None, network: Network::Host, worlds, share: vec![], on: None };
-    let guest = Guest { looks: true, ..guest(&at.place, apart, false) };
+    let guest = Guest { looks: true, ..guest(&at.place, apart, Isolation::World, false) };
     let of = ViewOf { run, view: &at.view, place: &at.place };
     hands.views.enter(of, &guest, &mut spawn, &|paths| ignored(hands, &at.place, paths))?;
     Ok(spawn)
@@ -188,7 +188,7 @@ pub(crate) fn enter(
         return Ok(isolation);
     }
     let on = apart.on.clone();
-    let guest = Guest { on, ..guest(place, apart, false) };
+    let guest = Guest { on, ..guest(place, apart, isolation, false) };
     let of = ViewOf { run: &job.run_name, view, place };
     hands.views.enter(of, &guest, spawn, &|paths| ignored(hands, place, paths)).map_err(failure)?;
     Ok(isolation)
@@ -233,7 +233,7 @@ pub(crate) fn enter_check(
     let view = view_of_check(check);
     let of = ViewOf { run: &job.run_name, view: &view, place };
     let covered = cover(hands, of, check, spawn)?;
-    let guest = Guest { on: check.on.clone(), covered, ..guest(place, apart, fresh) };
+    let guest = Guest { on: check.on.clone(), covered, ..guest(place, apart, isolation, fresh) };
     hands.views.enter(of, &guest, spawn, &|paths| ignored(hands, place, paths)).map_err(failure)?;
     Ok(isolation)
 }
@@ -285,10 +285,11 @@ pub(crate) fn reports_of_check(
     Ok(texts)
 }
 
-fn guest(place: &Path, apart: Apart<'_>, fresh: bool) -> Guest {
+fn guest(place: &Path, apart: Apart<'_>, isolation: Isolation, fresh: bool) -> Guest {
     let configured = apart.worlds.share.iter().map(|shared| place.join(shared));
     let share = configured.chain(apart.share).collect();
-    Guest { share, network: apart.network, fresh, on: None, covered: Covered::default(), looks: false }
+    let covered = Covered::default();
+    Guest { isolation, share, network: apart.network, fresh, on: None, covered, looks: false }
 }
 
 /// Where the attempts of a view work.

@@ -180,10 +180,11 @@ fn overlap_question(step: &str, files: &[String], tried: bool) -> Question {
     }
 }
 
-/// Records what left the view and what did not, where there is anything to say.
+/// Records what left the view and what did not, where there is anything to say. A weaker isolation always is.
 fn record(cx: &Cx, step: &str, left: &Left) {
     let Left { isolation, merged, kept, effects, overlapped: _ } = left;
-    let silent = merged.is_empty() && kept.is_empty() && effects.is_empty();
+    let is_empty = merged.is_empty() && kept.is_empty() && effects.is_empty();
+    let silent = is_empty && isolation.weakness().is_none();
     if silent || *isolation == Isolation::None {
         return;
     }

@@ -37,6 +37,8 @@ mod configuration;
 #[cfg(test)]
 mod conform_command;
 #[cfg(test)]
+mod copy_isolation;
+#[cfg(test)]
 mod cycle;
 #[cfg(test)]
 mod cycle_approval;

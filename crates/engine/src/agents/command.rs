@@ -81,7 +81,7 @@ pub(super) fn attempt(
         let work = Work { hands, job, assignment, agent, desk: &desk, watch };
         match assignment.rehearsal {
             true => work.rehearse(spawn),
-            false => Ok(work.carry_out(spawn)),
+            false => Ok(work.carry_out(brief, spawn)),
         }
     });
     // The desk may hold what must not be kept (a token in a report): it is cleared whatever happened.
@@ -101,9 +101,12 @@ struct Work<'a> {
 
 impl Work<'_> {
     /// Lets the agent work in the view of its work.
-    fn carry_out(&self, mut spawn: Spawn) -> Result<Report, Failure> {
+    fn carry_out(&self, mut brief: Brief, mut spawn: Spawn) -> Result<Report, Failure> {
         place(self.hands, self.assignment, &mut spawn)?;
-        self.enter(&self.assignment.view, &mut spawn)?;
+        let isolation = self.enter(&self.assignment.view, &mut spawn)?;
+        if isolation == Isolation::Copy {
+            tell_of_copy(self.hands, &mut brief, self.desk, &mut spawn)?;
+        }
         self.run(spawn)
     }
 
@@ -164,6 +167,21 @@ impl Work<'_> {
         let place = spawn.cwd.clone();
         views::enter(self.hands, self.job, view, &place, apart, spawn)
     }
+}
+
+/// Says in the prompt that the workspace of the agent is a copy: paths that documents give in full mean the real one.
+fn tell_of_copy(hands: &Hands, brief: &mut Brief, desk: &Desk, spawn: &mut Spawn) -> Result<(), Failure> {
+    brief.prompt.push_str(&format!(
+        "\n\nYou work in a copy of the workspace: {}. Use paths relative to it. The workspace itself ({}) is read-only \
+         for you; your changes in the copy are merged into it later.\n",
+        spawn.cwd.display(),
+        hands.workspace.root().display()
+    ));
+    let json = serde_json::to_vec_pretty(&brief).unwrap_or_default();
+    let written = hands.files.write(&desk.brief, &json, Write::REBUILDABLE.mode(0o600));
+    written.map_err(|e| file_failure(&e))?;
+    spawn.stdin = Input::Bytes(brief.prompt.clone().into_bytes());
+    Ok(())
 }
 
 /// Puts the agent where it works, which is another working tree for branches that run side by side. A program or a

@@ -9,12 +9,14 @@
 mod access;
 mod attributes;
 mod change;
+mod copied;
 mod foreign;
 mod gate;
 mod home;
 mod look;
 mod node;
 mod remove;
+mod sealed;
 mod writes;
 
 use std::io;
@@ -27,11 +29,13 @@ use serde::Deserialize;
 use serde::Serialize;
 
 pub use self::change::LayerSurvey;
+pub use self::copied::CopyListing;
 pub use self::foreign::foreign;
 pub use self::home::Homecoming;
 pub use self::node::Node;
 pub use self::remove::remove_layers;
 pub use self::remove::size;
+pub use self::sealed::seal_copy;
 use crate::hands::files::FileError;
 use crate::hands::paths::decode_name;
 use crate::hands::paths::encode_name;

@@ -58,8 +58,10 @@ pub struct RunLayers {
 }
 
 /// What a process may use besides its view.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Guest {
+    /// What [`Views::isolation`] returned for it.
+    pub isolation: Isolation,
     /// Folders that it shares with this machine, read-write: its desk, and those that the configuration names.
     pub share: Vec<PathBuf>,
     pub network: Network,
@@ -213,11 +215,12 @@ pub trait Views: Send + Sync {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ViewError {
     #[error(
-        "no isolation works here: {}; {}. Or set `isolation = \"none\"` for this agent to let it work in the workspace itself",
+        "no isolation works here. No world: {}; {}. No copy: {copy}. \
+         Or set `isolation = \"none\"` for this agent to let it work in the workspace itself",
         .world,
         .world.help
     )]
-    NoIsolation { world: NoWorld },
+    NoIsolation { world: NoWorld, copy: String },
     #[error("this machine offers no `isolation = \"world\"`: {}; {}", .0, .0.help)]
     NoWorld(NoWorld),
     #[error("`isolation = \"copy\"` cannot be had here: {reason}")]

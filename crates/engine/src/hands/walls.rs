@@ -108,9 +108,11 @@ fn restrict(walls: &Walls) -> Result<(), RulesetError> {
             .set_compatibility(CompatLevel::BestEffort);
     }
     let written = walls.read_write.iter().map(PathBuf::as_path).chain(DEVICES.iter().map(Path::new));
+    // A device that root makes would lead to disks and memory past every wall.
+    let made = AccessFs::from_all(newest) & !(AccessFs::MakeBlock | AccessFs::MakeChar);
     rules
         .create()?
-        .add_rules(path_beneath_rules(written, AccessFs::from_all(newest)))?
+        .add_rules(path_beneath_rules(written, made))?
         .add_rules(path_beneath_rules(&walls.read_only, AccessFs::from_read(newest)))?
         .restrict_self()?;
     Ok(())

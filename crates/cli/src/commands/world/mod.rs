@@ -111,7 +111,7 @@ fn find_view(hands: &Hands, info: &RunInfo, wanted: &str) -> Result<ViewPlace> {
 fn refused(error: ViewError) -> CommandError {
     let message = error.to_string();
     match error {
-        ViewError::NoIsolation { world } | ViewError::NoWorld(world) => {
+        ViewError::NoIsolation { world, .. } | ViewError::NoWorld(world) => {
             CommandError::usage(message).hint(world.help)
         }
         ViewError::NoCopy { .. } => CommandError::usage(message).hint("`seriatim doctor` tells what works"),

@@ -12,6 +12,8 @@ use rustix::io::Errno;
 use super::LayerError;
 
 const PREFIX: &str = "user.overlay.";
+/// The mark of what was copied from a layer below.
+pub(super) const ORIGIN: &str = "user.overlay.origin";
 /// The most that Linux gives for one file.
 const NAMES_BYTES_MAX: usize = 64 << 10;
 
@@ -46,6 +48,11 @@ pub(super) fn marks(path: &Path, found: &Metadata) -> Result<Marks, LayerError> 
         }
     }
     Ok(marks)
+}
+
+/// Returns whether a file has any attribute that an overlay gives a meaning to.
+pub(super) fn has_marks(path: &Path) -> Result<bool, LayerError> {
+    Ok(names(path)?.split(|byte| *byte == 0).any(|name| name.starts_with(PREFIX.as_bytes())))
 }
 
 fn refused(path: &Path, mark: &[u8]) -> LayerError {

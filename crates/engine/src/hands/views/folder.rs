@@ -11,6 +11,7 @@ use serde::Deserialize;
 use serde::Serialize;
 use seriatim_core::hash::Hash;
 use seriatim_core::world::Effect;
+use seriatim_core::world::Isolation;
 use seriatim_journal::private;
 
 use super::RunLayers;
@@ -50,6 +51,12 @@ pub(super) struct ViewState {
     /// Keys of the merges that are done, with what came of them.
     #[serde(default)]
     pub(super) merges: Vec<(String, seriatim_core::world::ViewMerged)>,
+    /// The weakest isolation in which a process ever worked in the view.
+    #[serde(default)]
+    pub(super) isolation: Option<Isolation>,
+    /// Whether a process works, or worked, in a copy of which no layer was made yet.
+    #[serde(default)]
+    pub(super) copied: bool,
 }
 
 /// The folder of a view.
@@ -155,6 +162,20 @@ impl ViewFolder {
         if by.is_some() {
             self.mark_beginning()?;
         }
+        self.swap_layer(by)
+    }
+
+    /// Puts the layer that a copy became in the place of the one from which the copy was made. It is compared with the
+    /// place as it was before the copy.
+    pub(super) fn seal_layer(&mut self, by: u32) -> Result<(), ViewError> {
+        self.state.copied = false;
+        match self.swap_layer(Some(by))? {
+            Some(old) => Ok(remove_layers(&self.layer(old))?),
+            None => Ok(()),
+        }
+    }
+
+    fn swap_layer(&mut self, by: Option<u32>) -> Result<Option<u32>, ViewError> {
         let old = std::mem::replace(&mut self.state.layer, by);
         self.save()?;
         Ok(old.filter(|number| Some(*number) != by))
@@ -171,12 +192,22 @@ impl ViewFolder {
         Ok(number)
     }
 
+    /// Where the copy of the view is, while there is one.
+    pub(super) fn copy(&self) -> PathBuf {
+        self.path.join("copy")
+    }
+
+    /// How far the processes of the view were kept apart.
+    pub(super) fn isolation(&self) -> Isolation {
+        self.state.isolation.unwrap_or(Isolation::World)
+    }
+
     fn began(&self) -> PathBuf {
         began(&self.path)
     }
 
     /// Remembers that the layers are compared with the place as it is from this moment on.
-    fn mark_beginning(&self) -> Result<(), ViewError> {
+    pub(super) fn mark_beginning(&self) -> Result<(), ViewError> {
         Disk.remove(&self.began())?;
         Disk.write(&self.began(), b"", Write::REBUILDABLE.mode(0o600))?;
         Ok(())

@@ -1,11 +1,15 @@
 //! The views of this machine: worlds over layers that lie outside of everything that they cover.
 
+mod choice;
+mod copying;
 mod cover;
 mod foreign;
 mod ignored;
 mod merging;
 mod saving;
+mod surroundings;
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::fs::File;
 use std::io::ErrorKind;
@@ -58,6 +62,7 @@ use crate::hands::process::Spawn;
 use crate::hands::world::NoWorld;
 use crate::hands::world::WorldStep;
 use crate::hands::world::probe;
+pub use choice::in_force;
 use cover::Ground;
 
 /// The file of the store that says where the layers are.
@@ -93,11 +98,19 @@ pub struct Worlds {
     /// The folder of all layers, and the lock that keeps it there.
     root: Mutex<Option<(PathBuf, File)>>,
     foreign: foreign::Known,
+    /// Views in whose copy a process of this engine works, or worked last. Each is locked against other engines.
+    held: Mutex<BTreeMap<PathBuf, File>>,
 }
 
 impl Worlds {
     pub fn new(at: WorldsAt) -> Worlds {
-        Worlds { at, probed: OnceLock::new(), root: Mutex::new(None), foreign: foreign::Known::default() }
+        Worlds {
+            at,
+            probed: OnceLock::new(),
+            root: Mutex::new(None),
+            foreign: foreign::Known::default(),
+            held: Mutex::new(BTreeMap::new()),
+        }
     }
 
     /// Returns whether worlds work here, and why not.
@@ -197,7 +210,7 @@ impl Worlds {
     ) -> Result<Vec<PathBuf>, ViewError> {
         let layer = check.path.join("deliverable");
         remove_layers(&layer)?;
-        let Some(folder) = ViewFolder::open(&self.root()?, of)? else { return Ok(vec![]) };
+        let Some(folder) = self.open(of)? else { return Ok(vec![]) };
         merging::deliverable(ground, &folder, paths, &layer, ignores)?;
         Ok(vec![layer])
     }
@@ -238,7 +251,7 @@ impl Worlds {
             }
         }
         let effects = join(folder.state.effects.iter().cloned().chain(effects.list()));
-        Ok(Seen { isolation: Isolation::World, files, effects })
+        Ok(Seen { isolation: folder.isolation(), files, effects })
     }
 }
 
@@ -259,6 +272,10 @@ impl Views for Worlds {
     ) -> Result<(), ViewError> {
         let root = self.root()?;
         let mut folder = ViewFolder::make(&root, of)?;
+        if !self.settle(&mut folder, of)? {
+            let reason = "another process works in it".to_owned();
+            return Err(ViewError::BadFolder { path: folder.path, reason });
+        }
         let ground = Ground::of(&self.at, of.place);
         if guest.fresh {
             merging::keep_caches(&ground, &mut folder, ignores)?;
@@ -267,6 +284,9 @@ impl Views for Worlds {
             folder.state.effects = self.seen(&folder, of, ignores)?.effects;
             folder.save()?;
             remove_anything(&upper.join(".git"))?;
+        }
+        if guest.isolation == Isolation::Copy {
+            return self.enter_copy(&ground, &mut folder, of, guest, spawn, ignores);
         }
         let number = folder.layer_to_enter()?;
         self.foreign.copy_into(&ground, &folder, number)?;
@@ -307,38 +327,33 @@ impl Views for Worlds {
         paths: &[String],
         ignores: Ignores<'_>,
     ) -> Result<Vec<TreeEdit>, ViewError> {
-        let Some(root) = self.recorded()? else { return Ok(vec![]) };
-        match ViewFolder::open(&root, of)? {
+        match self.open(of)? {
             Some(folder) => saving::edits(&Ground::of(&self.at, of.place), &folder, paths, ignores),
             None => Ok(vec![]),
         }
     }
 
     fn save(&self, of: ViewOf<'_>, ignores: Ignores<'_>) -> Result<(), ViewError> {
-        let Some(root) = self.recorded()? else { return Ok(()) };
-        match ViewFolder::open(&root, of)? {
+        match self.open(of)? {
             Some(folder) => saving::save(&Ground::of(&self.at, of.place), &folder, ignores),
             None => Ok(()),
         }
     }
 
     fn reset(&self, of: ViewOf<'_>, ignores: Ignores<'_>) -> Result<(), ViewError> {
-        let Some(root) = self.recorded()? else { return Ok(()) };
-        match ViewFolder::open(&root, of)? {
+        match self.open(of)? {
             Some(mut folder) => saving::reset(&Ground::of(&self.at, of.place), &mut folder, ignores),
             None => Ok(()),
         }
     }
 
     fn written(&self, of: ViewOf<'_>, path: &str) -> Result<Option<PathBuf>, ViewError> {
-        let Some(root) = self.recorded()? else { return Ok(None) };
-        let Some(upper) = ViewFolder::open(&root, of)?.and_then(|folder| folder.counted()) else {
-            return Ok(None);
-        };
+        let Some(folder) = self.open(of)? else { return Ok(None) };
+        let Some(upper) = folder.counted() else { return Ok(None) };
         let ground = Ground::of(&self.at, of.place);
         let Some(inside) = decode_name(&ground.outside(path)) else { return Ok(None) };
         // The layer alone is looked at: what the place itself has, no process of this view wrote.
-        Ok(LayerStack::new(vec![], &upper, folder::began(&ViewFolder::at(&root, of))).find(&inside)?)
+        Ok(LayerStack::new(vec![], &upper, folder::began(&folder.path)).find(&inside)?)
     }
 
     fn listen(&self, spawn: &mut Spawn, answer: AnswerInside) -> Result<Option<Listening>, ViewError> {
@@ -352,10 +367,9 @@ impl Views for Worlds {
 
     fn change(&self, of: ViewOf<'_>, ignores: Ignores<'_>) -> Result<Seen, ViewError> {
         let none = Seen { isolation: Isolation::None, files: vec![], effects: vec![] };
-        let Some(root) = self.recorded()? else { return Ok(none) };
-        match ViewFolder::open(&root, of)? {
+        match self.open(of)? {
             Some(folder) if folder.state.layer.is_some() => self.seen(&folder, of, ignores),
-            Some(_) => Ok(Seen { isolation: Isolation::World, ..none }),
+            Some(folder) => Ok(Seen { isolation: folder.isolation(), ..none }),
             None => Ok(none),
         }
     }
@@ -382,8 +396,7 @@ impl Views for Worlds {
         overlap: Overlap,
         knowledge: &Knowledge<'_>,
     ) -> Result<ViewMerged, ViewError> {
-        let Some(root) = self.recorded()? else { return Ok(ViewMerged::default()) };
-        let Some(mut folder) = ViewFolder::open(&root, of)? else { return Ok(ViewMerged::default()) };
+        let Some(mut folder) = self.open(of)? else { return Ok(ViewMerged::default()) };
         if let Some((_, done)) = folder.state.merges.iter().find(|(known, _)| known == key) {
             return Ok(done.clone());
         }
@@ -396,7 +409,9 @@ impl Views for Worlds {
 
     fn drop_view(&self, of: ViewOf<'_>) -> Result<(), ViewError> {
         let Some(root) = self.recorded()? else { return Ok(()) };
-        Ok(remove_layers(&ViewFolder::at(&root, of))?)
+        let folder = ViewFolder::at(&root, of);
+        self.let_go(&folder);
+        Ok(remove_layers(&folder)?)
     }
 
     fn list(&self, run: &str) -> Result<Vec<ViewPlace>, ViewError> {
@@ -429,6 +444,7 @@ impl Views for Worlds {
 
     fn drop_run(&self, run: &str) -> Result<(), ViewError> {
         let Some(root) = self.recorded()? else { return Ok(()) };
+        self.let_go(&root.join(run));
         remove_layers(&root.join(run))?;
         // The folder of all layers goes with the last run, so that a store without work leaves nothing behind. Where
         // another process is about to use it, or it is not empty, it stays.
@@ -458,19 +474,6 @@ fn remove_anything(path: &Path) -> Result<(), ViewError> {
         Ok(_) => fs::remove_file(path).map_err(|error| FileError::of(path, &error).into()),
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
         Err(error) => Err(FileError::of(path, &error).into()),
-    }
-}
-
-/// Returns the isolation that a process gets where worlds work or do not; without a wish the best that there is.
-pub fn in_force(works: &Result<(), NoWorld>, wanted: Option<Isolation>) -> Result<Isolation, ViewError> {
-    match (wanted, works) {
-        (Some(Isolation::None), _) => Ok(Isolation::None),
-        (Some(Isolation::Copy), _) => {
-            Err(ViewError::NoCopy { reason: "copies are not built in yet".to_owned() })
-        }
-        (Some(Isolation::World) | None, Ok(())) => Ok(Isolation::World),
-        (Some(Isolation::World), Err(world)) => Err(ViewError::NoWorld(world.clone())),
-        (None, Err(world)) => Err(ViewError::NoIsolation { world: world.clone() }),
     }
 }
 

@@ -35,13 +35,13 @@ use crate::hands::world::mounts_below;
 /// The layer of the home folder, in the folder of a view.
 pub(super) const HOME: &str = "home";
 /// The layer of a git folder that lies outside of the covered files.
-const GIT: &str = "git";
+pub(super) const GIT: &str = "git";
 /// The layer that shows files in another version than the place has.
 pub(super) const COVERING: &str = "covering";
 /// What a world has of its own in the place of what this machine has there.
 const PRIVATE: [&str; 4] = ["/tmp", "/var/tmp", "/dev/shm", "/run"];
 /// Ways to remotes, and log-ins to them, in the home folder.
-const CREDENTIALS: [&str; 7] = [
+pub(super) const CREDENTIALS: [&str; 7] = [
     ".ssh",
     ".git-credentials",
     ".config/git/credentials",
@@ -59,7 +59,9 @@ pub(super) struct Ground {
     /// The place, seen from there.
     inside: PathBuf,
     /// Git folders that do not lie below the top.
-    elsewhere: Vec<PathBuf>,
+    pub(super) elsewhere: Vec<PathBuf>,
+    /// The git folder of the working tree.
+    pub(super) git: Option<PathBuf>,
 }
 
 impl Ground {
@@ -80,7 +82,7 @@ impl Ground {
         elsewhere.dedup();
         let all = elsewhere.clone();
         elsewhere.retain(|git| !all.iter().any(|other| git != other && git.starts_with(other)));
-        Ground { top, inside, elsewhere }
+        Ground { top, inside, elsewhere, git: around.map(|found| found.git) }
     }
 
     /// A path of the covered folder as the work knows it; nothing for what lies beside the place.

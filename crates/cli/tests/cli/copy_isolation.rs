@@ -1,0 +1,96 @@
+//! Agents and checks that work in a copy of the workspace, closed in by walls.
+
+use std::fs;
+
+use crate::roadmap_support::Project;
+use crate::roadmap_support::add;
+use crate::support::Env;
+
+/// Does all that it must not do, says what succeeded, and does its work.
+const TRESPASSER: &str = r#"real=$(cat where)
+{
+    (echo x >"$real/absolute") && echo wrote by absolute path
+    (echo x >>"$real/agent.sh") && echo changed a real file
+    rm "$real/keep.txt" && echo removed a real file
+    (echo x >"$real/.git/hooks/pre-commit") && echo planted a real hook
+    cat "$real/.git/HEAD" && echo read the real repository
+    ls "$real/.git/seriatim" && echo listed the store
+    (echo x >"$real/.git/seriatim/journal.db") && echo wrote to the store
+    cat "$real/keep.txt" && echo read a real file
+    echo x >"$TMPDIR/scratch" && echo wrote a temporary file
+} 2>/dev/null >said
+cat node_modules/pkg/index.js >seen
+printf '#!/bin/sh\n' >.git/hooks/pre-commit
+export GIT_AUTHOR_NAME=B GIT_AUTHOR_EMAIL=b GIT_COMMITTER_NAME=B GIT_COMMITTER_EMAIL=b HOME=$TMPDIR
+git commit --quiet --no-verify --all --message=inside && git log --format=%s >log
+echo more >>node_modules/pkg/index.js
+rm gone.txt
+setsid sleep 1000 >/dev/null 2>&1 &
+finish "done""#;
+
+fn project(isolation: &str, script: &str) -> Env {
+    let env = Env::new();
+    env.bakery(&["Knead the dough", "Bake it"]).agent_sh(script);
+    let config = env.read("seriatim.toml").replace("isolation = \"none\"", isolation);
+    fs::write(env.path("seriatim.toml"), config).unwrap();
+    env.file("keep.txt", "kept\n").file("gone.txt", "gone\n").file(".gitignore", "node_modules/\n");
+    env.file("node_modules/pkg/index.js", "ignored\n").file("where", env.root.display().to_string());
+    env.git(&["init", "--quiet", "--initial-branch=main"]);
+    env.git(&["add", "."]);
+    env.git(&["commit", "--quiet", "--message=first"]);
+    env
+}
+
+#[test]
+fn an_agent_in_a_copy_changes_the_workspace_by_its_merged_files_alone() {
+    let env = project("isolation = \"copy\"", TRESPASSER);
+    env.run(&["run", "process", "instance.yaml", "--no-input"]).exits(0);
+    assert_eq!(env.read("said"), "kept\nread a real file\nwrote a temporary file\n");
+    // The second attempt began with what was merged of the first one, and its repository was the real one again.
+    assert_eq!(env.read("log"), "inside\nfirst\n");
+    assert_eq!(env.read("trace"), "5.1.1 attempt 1\n5.1.2 attempt 1\n");
+    assert_eq!(env.read("seen"), "ignored\n");
+    assert_eq!(env.read("node_modules/pkg/index.js"), "ignored\n");
+    assert_eq!(env.read("keep.txt"), "kept\n");
+    assert!(!env.path("absolute").exists() && !env.path("gone.txt").exists());
+    assert!(!env.path(".git/hooks/pre-commit").exists());
+    env.git(&["diff", "--cached", "--quiet", "HEAD"]);
+    assert_eq!(env.living(), Vec::<String>::new());
+    let run = env.newest();
+    env.run(&["log", &run]).exits(0).says("worked in a copy: weaker isolation than a world");
+    env.run(&["show", &run, "-v"]).exits(0).says("weaker isolation than a world");
+    env.run(&["verify"]).exits(0);
+    env.assert_tidy();
+}
+
+#[test]
+fn the_next_attempt_finds_what_the_one_before_left_in_its_copy() {
+    let env = project(
+        "isolation = \"copy\"",
+        r#"case "$SERIATIM_STEP $SERIATIM_ATTEMPT" in
+        "5.1.1 1") echo half >dough; rm gone.txt; mkdir -p a/b; echo c >a/b/c; chmod 600 keep.txt; exit 7 ;;
+        "5.1.1 2") test ! -e gone.txt && cat dough >whole && rm -r a && mkdir a && echo new >a/new ;;
+        esac
+        finish "done""#,
+    );
+    env.run(&["run", "process", "instance.yaml", "--no-input"]).exits(0);
+    assert_eq!(env.read("whole"), "half\n");
+    assert_eq!(env.read("a/new"), "new\n");
+    assert!(!env.path("a/b").exists() && !env.path("gone.txt").exists());
+    env.assert_tidy();
+}
+
+#[test]
+fn a_step_whose_checks_and_agent_work_in_copies_is_committed_as_they_saw_it() {
+    let project = Project::of("", &[add()]);
+    let config = project.env.read("seriatim.toml").replace("isolation = \"none\"", "isolation = \"copy\"");
+    let gates = config.replace("[gates.tests]\n", "[gates.tests]\nisolation = \"copy\"\n");
+    project.env.file("seriatim.toml", gates);
+    let home = project.env.root.with_file_name("home");
+    project.configure(&format!("\n[worlds]\nshare = [{:?}]\n", home.display().to_string()));
+    project.agent("usual\nfinish");
+    project.step("01-01").exits(0);
+    project.assert_done(&["01-01"]);
+    let listed = project.git(&["ls-tree", "-r", "--name-only", "HEAD", "src"]);
+    assert_eq!(listed, "src/__init__.py\nsrc/add.py\n");
+}
