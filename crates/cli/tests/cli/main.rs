@@ -176,6 +176,8 @@ mod verify;
 #[cfg(test)]
 mod world_hostile;
 #[cfg(test)]
+mod world_people;
+#[cfg(test)]
 mod world_support;
 #[cfg(test)]
 mod world_workspaces;

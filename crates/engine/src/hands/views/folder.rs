@@ -4,6 +4,7 @@
 //! whole, so that a process that dies leaves the stack of before or the one after.
 
 use std::fs;
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::path::PathBuf;
 
@@ -204,6 +205,11 @@ impl ViewFolder {
 
     fn began(&self) -> PathBuf {
         began(&self.path)
+    }
+
+    /// When the view was opened, by the clock of the file system.
+    pub(super) fn began_at(&self) -> Option<(i64, i64)> {
+        fs::symlink_metadata(self.began()).ok().map(|found| (found.ctime(), found.ctime_nsec()))
     }
 
     /// Remembers that the layers are compared with the place as it is from this moment on.

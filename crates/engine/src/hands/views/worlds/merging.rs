@@ -3,6 +3,7 @@
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::fs;
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 use seriatim_core::hash::Hash;
@@ -103,7 +104,7 @@ fn plan(
         if is_file && !wanted.contains(&change.path) || !is_file && !holds_wanted(change, &wanted) {
             continue;
         }
-        if !is_file || !change.meanwhile {
+        if !is_file || !(change.meanwhile || is_removed_meanwhile(ground, folder, change, knowledge)) {
             steps.push(HomeStep::from(change));
             continue;
         }
@@ -121,6 +122,26 @@ fn plan(
         return Ok(Ok(steps));
     }
     Ok(Err(overlaps.iter().filter_map(|path| ground.inside(path)).map(str::to_owned).collect()))
+}
+
+/// Whether a file that looks like a new one was there when the view was opened, as far as the repository knows it. An
+/// agent that replaces a file by another one of that name leaves no trace of the first in its layer.
+fn is_removed_meanwhile(
+    ground: &Ground,
+    folder: &ViewFolder,
+    change: &LayerChange,
+    knowledge: &Knowledge<'_>,
+) -> bool {
+    if change.before.is_some() || change.after.is_none() {
+        return false;
+    }
+    let Some(place) = decode_name(&change.path).map(|path| ground.top.join(path)) else { return false };
+    let nearest = place.ancestors().skip(1).find_map(|above| fs::symlink_metadata(above).ok());
+    let began = folder.began_at();
+    // A name cannot go without a trace in the folder that it was in. This is cheap, and asking git is not.
+    let is_late =
+        nearest.zip(began).is_some_and(|(found, began)| (found.ctime(), found.ctime_nsec()) >= began);
+    is_late && ground.inside(&change.path).is_some_and(|path| (knowledge.ancestor)(path).is_some())
 }
 
 /// Whether a folder that comes or goes does so because of a file that is merged.
