@@ -49,6 +49,8 @@ mod cycle_roles;
 #[cfg(test)]
 mod deadlines;
 #[cfg(test)]
+mod doctor_isolation;
+#[cfg(test)]
 mod documents;
 #[cfg(test)]
 mod examples;
@@ -167,6 +169,8 @@ mod test_observe_command;
 mod test_process_command;
 #[cfg(test)]
 mod verify;
+#[cfg(test)]
+mod world_command;
 
 #[test]
 fn no_test_file_is_forgotten() {
