@@ -27,6 +27,8 @@ pub(crate) struct Figures {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) w4: Option<W4>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) w5: Option<W5>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) size: Option<Size>,
 }
 
@@ -96,6 +98,32 @@ pub(crate) struct W4 {
     pub(crate) runs: u64,
 }
 
+/// Attempts in worlds and without, taken in turns.
+#[derive(Debug, Serialize)]
+pub(crate) struct W5 {
+    pub(crate) attempts: u64,
+    /// Files of the large workspace; the small one has ten.
+    pub(crate) files: u64,
+    #[serde(serialize_with = "finest")]
+    pub(crate) spawn_s: f64,
+    #[serde(serialize_with = "finest")]
+    pub(crate) bare_s: f64,
+    #[serde(serialize_with = "finest")]
+    pub(crate) world_s: f64,
+    /// What the world adds to the attempt.
+    #[serde(serialize_with = "finest")]
+    pub(crate) added_s: f64,
+    /// An attempt in the large workspace, by one in the small one.
+    #[serde(serialize_with = "fine")]
+    pub(crate) many_ratio: f64,
+    #[serde(serialize_with = "finest")]
+    pub(crate) read_empty_s: f64,
+    /// Files that the large change holds.
+    pub(crate) changed: usize,
+    #[serde(serialize_with = "finest")]
+    pub(crate) read_s: f64,
+}
+
 #[derive(Debug, Serialize)]
 pub(crate) struct Size {
     pub(crate) entries: u64,
@@ -120,6 +148,10 @@ fn fine<S: Serializer>(value: &f64, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_f64(rounded(*value, 4))
 }
 
+fn finest<S: Serializer>(value: &f64, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_f64(rounded(*value, 6))
+}
+
 fn fine_if_any<S: Serializer>(value: &Option<f64>, serializer: S) -> Result<S::Ok, S::Error> {
     value.map(|value| rounded(value, 4)).serialize(serializer)
 }
@@ -135,7 +167,7 @@ struct Line {
 impl Figures {
     pub(crate) fn at(place: &Place) -> Figures {
         let disk = place.device();
-        Figures { disk, limit: None, w1: None, w2: None, w3: None, w4: None, size: None }
+        Figures { disk, limit: None, w1: None, w2: None, w3: None, w4: None, w5: None, size: None }
     }
 
     /// A small table: what, how much, the goal, and whether it is met.
@@ -198,6 +230,9 @@ impl Figures {
             let time = format!("{} until all {} are through", milliseconds(w4.resume_s), w4.runs);
             lines.push(Line::new("", time, "at most 200 ms", w4.resume_s <= 0.2));
         }
+        if let Some(w5) = &self.w5 {
+            lines.extend(w5.lines());
+        }
         if let Some(size) = &self.size {
             let cost =
                 format!("{:.2} times the cost of a step after {} entries", size.cost_ratio, size.entries);
@@ -206,6 +241,27 @@ impl Figures {
             lines.push(Line::new("", time, "under 50 ms", size.status_s < 0.05));
         }
         lines
+    }
+}
+
+impl W5 {
+    fn lines(&self) -> Vec<Line> {
+        let ms = |seconds: f64| format!("{:.1} ms", seconds * 1_000.0);
+        let told = |what, measured| Line { what, measured, goal: "", met: None };
+        let added = format!(
+            "{} in a world, {} without: {} more",
+            ms(self.world_s),
+            ms(self.bare_s),
+            ms(self.added_s)
+        );
+        let many = format!("{:.2} times that with {} files", self.many_ratio, self.files);
+        vec![
+            told("w5 an attempt that does nothing", format!("{} for a bare spawn", ms(self.spawn_s))),
+            Line::new("", added, "at most 15 ms more", self.added_s <= 0.015),
+            Line::new("", many, "at most 1.2 times", self.many_ratio <= 1.2),
+            told("", format!("{} to read an empty change", ms(self.read_empty_s))),
+            told("", format!("{} to read a change of {} files", ms(self.read_s), self.changed)),
+        ]
     }
 }
 

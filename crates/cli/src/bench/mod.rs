@@ -12,6 +12,7 @@ mod place;
 mod show;
 mod size;
 mod works;
+mod worlds;
 
 use seriatim_core::redact::Redactor;
 
@@ -38,6 +39,8 @@ pub(crate) enum Work {
     W3,
     /// 1,000 runs that wait for a person: room in the store, time to resume them all
     W4,
+    /// 100 attempts of an agent that does nothing, in worlds and without; -m sets the files of the large workspace
+    W5,
     /// A million entries in one run, and `status` with 10,000 runs
     Size,
 }
@@ -99,6 +102,9 @@ pub(crate) fn measure(
     }
     if wanted(Work::W4) {
         figures.w4 = Some(works::w4(place, redactor, sizes, &mut show)?);
+    }
+    if wanted(Work::W5) {
+        figures.w5 = Some(worlds::w5(place, redactor, sizes, &mut show)?);
     }
     if wanted(Work::Size) {
         figures.size = Some(size::size(place, redactor, sizes, &mut show)?);

@@ -12,13 +12,13 @@ use crate::error::Result;
 use crate::exit::Exit;
 use crate::workspace::Workspace;
 
-/// Measure what this machine can do: durable steps, recovery, parked runs, as ratios to the disk
+/// Measure what this machine can do: durable steps, recovery, parked runs, worlds
 ///
 /// Exit codes: 0 measured (goals that are not met are named, they are no failure), 1 interrupted or out of space,
 /// 2 the folder cannot be used.
 #[derive(clap::Args, Debug)]
 pub(crate) struct Bench {
-    /// What to measure; may be repeated. Left out: all but `size`, which takes minutes
+    /// What to measure; may be repeated. Left out: all but `w5` and `size`, which take minutes
     #[arg(long, value_enum, value_name = "WORK")]
     work: Vec<Work>,
     /// Where the temporary stores are made: on the disk that is to be measured [default: the folder `bench` of the store]

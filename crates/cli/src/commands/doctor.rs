@@ -13,9 +13,9 @@ use crate::ui::Ui;
 use crate::ui::tone;
 use crate::workspace::Workspace;
 
-/// Test that the guard works here, and say what is not protected and how agents are kept apart
+/// Test that the guard works here, and name what is not protected
 ///
-/// Calls the hooks with a prompt that they must refuse; the refusal goes on record, and nothing else is changed. Makes a
+/// Says how agents and gates are kept apart, and how to get a better isolation. Calls the hooks with a prompt that they must refuse; the refusal goes on record, and nothing else is changed. Makes a
 /// world for a moment to see whether one can be made. Exit codes: 0 every check passed, 1 something is not protected
 /// that could be.
 #[derive(clap::Args, Debug)]

@@ -60,7 +60,7 @@ fn help_lists_the_commands() {
       decide       Record a decision: prints its id, and nothing else
       observe      Record an observation: prints its id, and nothing else
       guard        Guard the live sessions of this project: hooks of the clients, and of git
-      doctor       Try out whether the guard of this project guards, and say what it does not protect
+      doctor       Test that the guard works here, and name what is not protected
       phase        Record a phase of a step: started, done, skipped or failed
       hook         Answer an event of an agent's client: JSON on stdin, the decision on stdout
       commit-gate  Say whether the staged commit may be made: what the git pre-commit hook runs
@@ -68,11 +68,11 @@ fn help_lists_the_commands() {
       gates        Run the gates that the current lifecycle stage requires
       snapshot     States before actions: list them, show what has changed since, go back to one, remove
                    old ones
+      world        Layers of a run: list what agents changed, show it, enter a view, remove old layers
       conform      Try an orchestrator out: whether it keeps the contract of actions, point by point
       verify       Prove that the record is whole: every chain, every file made from it, and the course
                    of every run
-      bench        Measure what this machine can do: durable steps, recovery, parked runs, as ratios to
-                   the disk
+      bench        Measure what this machine can do: durable steps, recovery, parked runs, worlds
       completions  Print a completion script for a shell
       man          Print the manual page, in roff; read it with: seriatim man | man -l -
       help         Print this message or the help of the given subcommand(s)

@@ -51,6 +51,8 @@ mod cycle_roles;
 #[cfg(test)]
 mod deadlines;
 #[cfg(test)]
+mod doctor_isolation;
+#[cfg(test)]
 mod documents;
 #[cfg(test)]
 mod examples;
@@ -173,6 +175,8 @@ mod test_observe_command;
 mod test_process_command;
 #[cfg(test)]
 mod verify;
+#[cfg(test)]
+mod world_command;
 #[cfg(test)]
 mod world_hostile;
 #[cfg(test)]

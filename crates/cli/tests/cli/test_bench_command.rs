@@ -65,3 +65,16 @@ fn words_that_mean_nothing_are_refused_and_nothing_is_made() {
     env.run(&["bench", "--work", "w4", "--store", "taken"]).exits(2);
     assert!(!env.store().exists());
 }
+
+#[test]
+fn attempts_in_worlds_are_measured_beside_those_without_and_leave_nothing_behind() {
+    let env = Env::new();
+    let (document, exit) = env.json(&["bench", "--work", "w5", "-n", "2", "-m", "400"]);
+    assert_eq!(exit, Some(0), "{document}");
+    for figure in ["spawn_s", "bare_s", "world_s", "many_ratio", "read_empty_s", "read_s"] {
+        assert!(is_positive(&document["w5"][figure]), "{figure} in {document}");
+    }
+    // Two folders of a hundred files are removed, and fifty files are changed.
+    assert_eq!(document["w5"]["changed"], 250, "{document}");
+    assert!(env.files_below("").is_empty() && !env.store().exists());
+}

@@ -23,7 +23,7 @@ use crate::exit::Exit;
 use crate::session::make_hands;
 use crate::workspace::Workspace;
 
-/// Layers of a run: list what agents changed in their views, show it, enter a view, remove old layers
+/// Layers of a run: list what agents changed, show it, enter a view, remove old layers
 ///
 /// An agent works in a view of the workspace. Its changes stay in layers until the run merges them. Without RUN this lists
 /// all runs that have layers. Exit codes: 0 done, 1 the command in the view failed, or the layers are still needed,
