@@ -1,5 +1,7 @@
 //! The work of a run in any dialect: attempts, commands that the engine ran, and answers of people.
 
+use std::collections::BTreeSet;
+
 use serde_json::Map;
 use serde_json::Value;
 use serde_json::json;
@@ -7,6 +9,7 @@ use seriatim_core::sentence::Mood;
 use seriatim_core::time::span_in_words;
 use seriatim_core::view::Block;
 use seriatim_core::view::Section;
+use seriatim_core::world::Isolation;
 use seriatim_engine::drive::AgentWork;
 use seriatim_engine::drive::Happening;
 use seriatim_engine::drive::Story;
@@ -14,9 +17,12 @@ use seriatim_flows::request::Ran;
 
 use super::story::ATTEMPT_FAILED;
 
+/// The fact that flows record for what was merged of a view.
+const VIEW_MERGED: &str = "view_merged";
+
 /// Returns the sections that every run has, those without content left out.
 pub(crate) fn sections(story: &Story) -> Vec<Section> {
-    let all = [attempts(story), failures(story), commands(story), answers(story)];
+    let all = [attempts(story), isolation(story), failures(story), commands(story), answers(story)];
     all.into_iter().filter(|section| !section.is_empty()).collect()
 }
 
@@ -34,6 +40,25 @@ fn attempts(story: &Story) -> Section {
         Some(vec![name(work), work.attempt.to_string(), result.to_owned(), span, words])
     });
     section.table(&["work", "attempt", "result", "time", "summary"], rows.collect());
+    section
+}
+
+/// Where agents were kept apart by less than a world.
+fn isolation(story: &Story) -> Section {
+    let mut section = Section::new("Weaker isolation");
+    let mut named = BTreeSet::new();
+    for event in &story.events {
+        let Happening::Fact(fact) = &event.what else { continue };
+        let isolation = serde_json::from_value::<Isolation>(fact["isolation"].clone()).ok();
+        let Some(weakness) = isolation.filter(|_| fact["fact"] == VIEW_MERGED).and_then(Isolation::weakness)
+        else {
+            continue;
+        };
+        let step = fact["step"].as_str().unwrap_or_default();
+        if named.insert((step, weakness)) {
+            section.toned(Mood::Attention, step, weakness);
+        }
+    }
     section
 }
 

@@ -73,7 +73,9 @@ fn the_next_attempt_finds_what_the_one_before_left_in_its_copy() {
         esac
         finish "done""#,
     );
-    env.run(&["run", "process", "instance.yaml", "--no-input"]).exits(0);
+    env.run(&["run", "process", "instance.yaml", "--no-input"]).exits(3);
+    env.run(&["answer", "q1", "retry"]);
+    env.run(&["resume", &env.newest(), "--no-input"]).exits(0);
     assert_eq!(env.read("whole"), "half\n");
     assert_eq!(env.read("a/new"), "new\n");
     assert!(!env.path("a/b").exists() && !env.path("gone.txt").exists());
@@ -93,4 +95,24 @@ fn a_step_whose_checks_and_agent_work_in_copies_is_committed_as_they_saw_it() {
     project.assert_done(&["01-01"]);
     let listed = project.git(&["ls-tree", "-r", "--name-only", "HEAD", "src"]);
     assert_eq!(listed, "src/__init__.py\nsrc/add.py\n");
+}
+
+#[test]
+fn without_namespaces_an_agent_gets_a_copy_by_itself_and_the_log_says_so() {
+    let env = project("", "echo made >made\npwd >place\nfinish \"done\"");
+    let text = "echo 0 >/proc/sys/user/max_user_namespaces && echo 0 >/proc/sys/user/max_pid_namespaces && \
+         exec \"$0\" \"$@\"";
+    let engine = env.command(&["run", "process", "instance.yaml", "--no-input"]);
+    let mut command = std::process::Command::new("unshare");
+    command.args(["-Ur", "sh", "-c", text]).arg(engine.get_program()).args(engine.get_args());
+    env.furnish(&mut command);
+    let ended = env.start_command(command).output();
+    if ended.snapshot().contains("unshare failed") {
+        println!("not tried: {}", ended.snapshot());
+        return;
+    }
+    ended.exits(0);
+    assert_eq!(env.read("made"), "made\n");
+    assert!(env.read("place").trim_end().ends_with("/copy/tree"), "{}", env.read("place"));
+    env.run(&["log", &env.newest()]).exits(0).says("worked in a copy: weaker isolation than a world");
 }
