@@ -318,7 +318,7 @@ fn set_up(
     hands: &Hands,
     job: &Job,
     check: &Check,
-    place: &PathBuf,
+    place: &Path,
     main: &Spawn,
     watch: &dyn Watch,
 ) -> Result<bool, Failure> {

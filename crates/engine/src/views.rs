@@ -1,5 +1,6 @@
 //! Views as requests: what a view changes, and merging it, through the hands.
 
+use std::path::Path;
 use std::path::PathBuf;
 
 use serde::Serialize;
@@ -134,7 +135,7 @@ pub(crate) fn enter(
     hands: &Hands,
     job: &Job,
     view: &str,
-    place: &PathBuf,
+    place: &Path,
     apart: Apart<'_>,
     spawn: &mut Spawn,
 ) -> Result<Isolation, Failure> {
@@ -160,7 +161,7 @@ pub(crate) fn enter_check(
     hands: &Hands,
     job: &Job,
     check: &Check,
-    place: &PathBuf,
+    place: &Path,
     fresh: bool,
     spawn: &mut Spawn,
 ) -> Result<Isolation, Failure> {
@@ -182,7 +183,7 @@ pub(crate) fn reports_of_check(
     hands: &Hands,
     job: &Job,
     check: &Check,
-    place: &PathBuf,
+    place: &Path,
 ) -> Result<Vec<Option<String>>, Failure> {
     let view = view_of_check(check);
     let of = ViewOf { run: &job.run_name, view: &view, place };
@@ -196,7 +197,7 @@ pub(crate) fn reports_of_check(
     Ok(texts)
 }
 
-fn guest(place: &PathBuf, apart: Apart<'_>, isolation: Isolation, fresh: bool) -> Guest {
+fn guest(place: &Path, apart: Apart<'_>, isolation: Isolation, fresh: bool) -> Guest {
     let configured = apart.worlds.share.iter().map(|shared| place.join(shared));
     let share = configured.chain(apart.share).collect();
     Guest { isolation, share, network: apart.network, fresh, on: None }
@@ -211,8 +212,8 @@ fn at(hands: &Hands, place: &str) -> Result<PathBuf, Failure> {
 }
 
 /// The paths that are no work; by their names where no repository can say it.
-fn ignored(hands: &Hands, place: &PathBuf, paths: &[String]) -> Vec<String> {
-    let git = hands.repositories.seen_from(&hands.workspace.inside(place.clone()), &[]);
+fn ignored(hands: &Hands, place: &Path, paths: &[String]) -> Vec<String> {
+    let git = hands.repositories.seen_from(&hands.workspace.inside(place.to_path_buf()), &[]);
     if git.is_repository().unwrap_or(false) {
         return git.ignored(paths).unwrap_or_default();
     }

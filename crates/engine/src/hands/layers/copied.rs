@@ -195,7 +195,7 @@ impl Copying<'_> {
         self.copied.push((path.to_owned(), self.is_own(&place)));
         match self.folder(path, merged, below) {
             // Nobody who works as this user can look into it, in the copy or elsewhere.
-            Err(LayerError::File(error)) if matches!(error, FileError::Permission { .. }) => Ok(()),
+            Err(LayerError::File(FileError::Permission { .. })) => Ok(()),
             done => done,
         }
     }
