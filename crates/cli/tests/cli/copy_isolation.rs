@@ -2,6 +2,7 @@
 
 use std::fs;
 
+use crate::process::Fifo;
 use crate::roadmap_support::Project;
 use crate::roadmap_support::add;
 use crate::support::Env;
@@ -29,7 +30,10 @@ setsid sleep 1000 >/dev/null 2>&1 &
 finish "done""#;
 
 fn project(isolation: &str, script: &str) -> Env {
-    let env = Env::new();
+    furnished(Env::new(), isolation, script)
+}
+
+fn furnished(env: Env, isolation: &str, script: &str) -> Env {
     env.bakery(&["Knead the dough", "Bake it"]).agent_sh(script);
     let config = env.read("seriatim.toml").replace("isolation = \"none\"", isolation);
     fs::write(env.path("seriatim.toml"), config).unwrap();
@@ -73,7 +77,9 @@ fn the_next_attempt_finds_what_the_one_before_left_in_its_copy() {
         esac
         finish "done""#,
     );
-    env.run(&["run", "process", "instance.yaml", "--no-input"]).exits(0);
+    env.run(&["run", "process", "instance.yaml", "--no-input"]).exits(3);
+    env.run(&["answer", "q1", "retry"]);
+    env.run(&["resume", &env.newest(), "--no-input"]).exits(0);
     assert_eq!(env.read("whole"), "half\n");
     assert_eq!(env.read("a/new"), "new\n");
     assert!(!env.path("a/b").exists() && !env.path("gone.txt").exists());
@@ -93,4 +99,64 @@ fn a_step_whose_checks_and_agent_work_in_copies_is_committed_as_they_saw_it() {
     project.assert_done(&["01-01"]);
     let listed = project.git(&["ls-tree", "-r", "--name-only", "HEAD", "src"]);
     assert_eq!(listed, "src/__init__.py\nsrc/add.py\n");
+}
+
+#[test]
+fn without_namespaces_an_agent_gets_a_copy_by_itself_and_the_log_says_so() {
+    let env = project("", "echo made >made\npwd >place\nfinish \"done\"");
+    let text = "echo 0 >/proc/sys/user/max_user_namespaces && echo 0 >/proc/sys/user/max_pid_namespaces && \
+         exec \"$0\" \"$@\"";
+    let engine = env.command(&["run", "process", "instance.yaml", "--no-input"]);
+    let mut command = std::process::Command::new("unshare");
+    command.args(["-Ur", "sh", "-c", text]).arg(engine.get_program()).args(engine.get_args());
+    env.furnish(&mut command);
+    let ended = env.start_command(command).output();
+    if ended.snapshot().contains("unshare failed") {
+        println!("not tried: {}", ended.snapshot());
+        return;
+    }
+    ended.exits(0);
+    assert_eq!(env.read("made"), "made\n");
+    assert!(env.read("place").trim_end().ends_with("/copy/tree"), "{}", env.read("place"));
+    env.run(&["log", &env.newest()]).exits(0).says("worked in a copy: weaker isolation than a world");
+}
+
+#[test]
+fn in_a_linked_working_tree_git_stays_in_the_copy() {
+    let script = "export GIT_AUTHOR_NAME=B GIT_AUTHOR_EMAIL=b GIT_COMMITTER_NAME=B GIT_COMMITTER_EMAIL=b\n\
+         echo x >>keep.txt; git commit --quiet --all --message=inside && git log --format=%s >log\n\
+         git rev-parse --git-dir >git-dir\nfinish \"done\"";
+    let env = project("isolation = \"copy\"", script);
+    let tree = env.root.with_file_name("linked");
+    env.git(&["worktree", "add", "--quiet", tree.to_str().unwrap()]);
+    let mut command = env.command(&["run", "process", "instance.yaml", "--no-input"]);
+    command.current_dir(&tree);
+    env.start_command(command).output().exits(0);
+    assert_eq!(fs::read_to_string(tree.join("log")).unwrap(), "inside\nfirst\n");
+    let git = fs::read_to_string(tree.join("git-dir")).unwrap();
+    assert!(git.contains("/copy/git0/worktrees/linked"), "{git}");
+    env.git(&["diff", "--quiet", "main", "linked"]);
+}
+
+#[test]
+fn kill_9_while_an_agent_works_in_a_copy_loses_nothing_of_it() {
+    let script = r#"case "$SERIATIM_STEP $SERIATIM_ATTEMPT" in
+        "5.1.1 1") echo half >dough; echo $$ >"$STAGE/began"; read word <"$STAGE/hold" ;;
+        "5.1.1 2") cat dough >whole ;;
+        esac
+        finish "done""#;
+    let env = Env::new();
+    let stage = env.root.with_file_name("stage");
+    fs::create_dir(&stage).unwrap();
+    let script = script.replace("$STAGE", stage.to_str().unwrap());
+    let env = furnished(env, "isolation = \"copy\"", &script);
+    env.file("seriatim.toml", format!("{}\n[worlds]\nshare = [{stage:?}]\n", env.read("seriatim.toml")));
+    let (mut began, _hold) = (Fifo::new(&stage.join("began")), Fifo::new(&stage.join("hold")));
+    let engine = env.start(&["run", "process", "instance.yaml", "--no-input"]);
+    let agent = began.process(&engine);
+    engine.kill();
+    agent.ends();
+    env.run(&["resume", &env.newest(), "--no-input"]).exits(0);
+    assert_eq!(env.read("whole"), "half\n");
+    env.assert_tidy();
 }

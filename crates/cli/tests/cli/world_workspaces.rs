@@ -141,7 +141,7 @@ fn a_linked_worktree_and_a_submodule_keep_their_commits_inside() {
         Command::new("git").args(["clone", "--quiet"]).arg(&main).arg(&module).status().unwrap();
         env.root = main.with_file_name("linked");
         let linked = env.root.display().to_string();
-        std::mem::swap(&mut env.root, &mut main.clone());
+        env.root.clone_from(&main);
         env.root.clone_from(&main);
         env.git(&["worktree", "add", "--quiet", "-b", "side", &linked]);
         env.root = PathBuf::from(&linked);
