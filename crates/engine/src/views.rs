@@ -1,5 +1,6 @@
 //! Views as requests: what a view changes, and merging it, through the hands.
 
+use std::path::Component;
 use std::path::Path;
 use std::path::PathBuf;
 
@@ -59,10 +60,12 @@ pub(crate) struct Apart<'a> {
 /// Performs a call; the outcome is of the type that the call has.
 pub(crate) fn perform(hands: &Hands, job: &Job, call: &WorldCall) -> Result<Value, Failure> {
     match call {
-        WorldCall::Change { view, place } => {
+        WorldCall::Change { view, place, named } => {
             let place = at(hands, place)?;
             let of = ViewOf { run: &job.run_name, view, place: &place };
-            let seen = hands.views.change(of, &|paths| ignored(hands, &place, paths)).map_err(failure)?;
+            let named = as_paths(&place, named);
+            let ignores = |paths: &[String]| ignored_but(hands, &place, &named, paths);
+            let seen = hands.views.change(of, &ignores).map_err(failure)?;
             value(ViewChange { isolation: seen.isolation, files: seen.files, effects: seen.effects })
         }
         WorldCall::Merge { view, place, paths, overlap } => {
@@ -71,7 +74,8 @@ pub(crate) fn perform(hands: &Hands, job: &Job, call: &WorldCall) -> Result<Valu
             let git = hands.repositories.seen_from(&hands.workspace.inside(folder.clone()), &[]);
             let knowledge = Knowledge {
                 ancestor: &|path| ancestor(git.as_ref(), path),
-                ignores: &|paths| ignored(hands, &folder, paths),
+                // What is merged is work, whatever git says about it.
+                ignores: &|asked| ignored_but(hands, &folder, paths, asked),
             };
             value(hands.views.merge(of, &job.marker(), paths, *overlap, &knowledge).map_err(failure)?)
         }
@@ -308,6 +312,26 @@ fn ignored(hands: &Hands, place: &Path, paths: &[String]) -> Vec<String> {
     }
     let is_no_work = |path: &&String| path.split('/').any(|part| NO_WORK.contains(&part));
     paths.iter().filter(is_no_work).cloned().collect()
+}
+
+/// The paths that are no work, without files that are named as work and the folders in which those are.
+fn ignored_but(hands: &Hands, place: &Path, named: &[String], paths: &[String]) -> Vec<String> {
+    let is_named = |path: &String| {
+        named.iter().any(|name| name == path || (path.ends_with('/') && name.starts_with(path.as_str())))
+    };
+    let mut found = ignored(hands, place, paths);
+    found.retain(|path| !is_named(path));
+    found
+}
+
+/// Files as an agent names them, as paths from the place.
+fn as_paths(place: &Path, named: &[String]) -> Vec<String> {
+    let path = |name: &String| {
+        let inside = Path::new(name).strip_prefix(place).unwrap_or(Path::new(name));
+        let plain: PathBuf = inside.components().filter(|part| *part != Component::CurDir).collect();
+        plain.to_str().map(str::to_owned)
+    };
+    named.iter().filter_map(path).collect()
 }
 
 /// The version of a file that both sides began from, as far as it was ever committed.

@@ -47,8 +47,21 @@ pub async fn merge(
     place: &str,
     allows: Allows<'_>,
 ) -> Result<Left, Failure> {
+    merge_named(cx, step, view, place, &[], allows).await
+}
+
+/// Does the same, where some files are work even though git ignores them: the agent names them as its results.
+pub async fn merge_named(
+    cx: &Cx,
+    step: &str,
+    view: &str,
+    place: &str,
+    named: &[String],
+    allows: Allows<'_>,
+) -> Result<Left, Failure> {
     let (view, place) = (view.to_owned(), place.to_owned());
-    let change: ViewChange = cx.world(WorldCall::Change { view: view.clone(), place: place.clone() }).await?;
+    let call = WorldCall::Change { view: view.clone(), place: place.clone(), named: named.to_vec() };
+    let change: ViewChange = cx.world(call).await?;
     let (taken, kept) = divide(change.files, allows);
     let paths: Vec<String> = taken.iter().map(|file| file.path.clone()).collect();
     // What the flow does not take counts no more, also where it takes nothing: the next attempt begins without it.
@@ -68,7 +81,7 @@ fn divide(files: Vec<ViewFile>, allows: Allows<'_>) -> (Vec<ViewFile>, Vec<ViewF
 /// Returns what would be merged of a view, which stays as it is until the flow merges it.
 pub async fn survey(cx: &Cx, step: &str, view: &str, allows: Allows<'_>) -> Result<Left, Failure> {
     let change: ViewChange =
-        cx.world(WorldCall::Change { view: view.to_owned(), place: String::new() }).await?;
+        cx.world(WorldCall::Change { view: view.to_owned(), place: String::new(), named: vec![] }).await?;
     let (merged, kept) = divide(change.files, allows);
     let left = Left {
         isolation: change.isolation,
@@ -84,7 +97,7 @@ pub async fn survey(cx: &Cx, step: &str, view: &str, allows: Allows<'_>) -> Resu
 /// Looks at what a view changes and leaves it as it is: the work goes on there.
 pub async fn look(cx: &Cx, step: &str, view: &str, place: &str) -> Result<Left, Failure> {
     let (view, place) = (view.to_owned(), place.to_owned());
-    let change: ViewChange = cx.world(WorldCall::Change { view, place }).await?;
+    let change: ViewChange = cx.world(WorldCall::Change { view, place, named: vec![] }).await?;
     let kept: Vec<ViewFile> = change.files.into_iter().filter(|file| !file.ignored).collect();
     let left = Left {
         isolation: change.isolation,
@@ -100,7 +113,8 @@ pub async fn look(cx: &Cx, step: &str, view: &str, place: &str) -> Result<Left, 
 /// Drops the view of a role that only looks: nothing that it changed is merged.
 pub async fn discard(cx: &Cx, step: &str, view: &str, place: &str) -> Result<Left, Failure> {
     let (view, place) = (view.to_owned(), place.to_owned());
-    let change: ViewChange = cx.world(WorldCall::Change { view: view.clone(), place: place.clone() }).await?;
+    let call = WorldCall::Change { view: view.clone(), place: place.clone(), named: vec![] };
+    let change: ViewChange = cx.world(call).await?;
     let kept: Vec<ViewFile> = change.files.into_iter().filter(|file| !file.ignored).collect();
     let left = Left {
         isolation: change.isolation,

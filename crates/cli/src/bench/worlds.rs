@@ -214,7 +214,7 @@ impl Bench {
 
     /// Reads what a view changes, and returns how long it took and how many files there are.
     fn read(&self, round: u64) -> Result<(f64, usize)> {
-        let call = WorldCall::Change { view: view_of(round), place: String::new() };
+        let call = WorldCall::Change { view: view_of(round), place: String::new(), named: vec![] };
         let (seconds, change) = self.call::<ViewChange>(call)?;
         Ok((seconds, change.files.len()))
     }

@@ -344,9 +344,8 @@ impl Course<'_> {
     }
 
     async fn close_done(&mut self, mut work: Work, product: Product) -> Next {
-        if product.report.is_some()
-            && !self.test()
-            && let Err(failure) = self.merge_work(&work.step.id.value).await
+        if let Some(report) = product.report.as_ref().filter(|_| !self.test())
+            && let Err(failure) = self.merge_work(&work.step.id.value, &report.artifacts).await
         {
             let why = format!("its files could not be merged: {}", failure.message);
             self.step_error(&mut work, failure.class, &why).await;
@@ -361,14 +360,14 @@ impl Course<'_> {
 
     /// Merges what the agent of a step changed, now that the step counts as done. The files of the run itself are the
     /// engine's.
-    async fn merge_work(&self, step: &str) -> Result<(), Failure> {
+    async fn merge_work(&self, step: &str, named: &[String]) -> Result<(), Failure> {
         let allows = |file: &ViewFile| {
             let is_record =
                 [EXECUTIONS, DECISIONS, OBSERVATIONS].iter().any(|folder| file.path.starts_with(folder));
             let is_own = file.path == self.start.instance || file.path == self.definition_path;
             !is_record && !is_own && !is_engine_file(&file.path)
         };
-        views::merge(self.cx, step, step, "", &allows).await.map(|_| ())
+        views::merge_named(self.cx, step, step, "", named, &allows).await.map(|_| ())
     }
 
     /// At least one record of what the agent did (PX-95).

@@ -14,6 +14,9 @@ pub enum WorldCall {
         /// Where its attempts work, as requests call it; empty means the workspace.
         #[serde(default, skip_serializing_if = "String::is_empty")]
         place: String,
+        /// Files that are work even where git ignores them: those that the agent names as its results.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        named: Vec<String>,
     },
     /// Merges some files of the view into that place: all of them, or none where one of them overlaps.
     Merge {
