@@ -288,15 +288,24 @@ fn crash(user: User, is_there: impl Fn(&Desk) -> bool) {
     desk.env.run(&["verify"]).exits(0);
 }
 
+/// How many new contents wait beside their places, the folder of which is made later.
+fn staged(desk: &Desk) -> usize {
+    let names = fs::read_dir(&desk.env.root).unwrap().flatten().map(|entry| entry.file_name());
+    names.filter(|name| name.to_string_lossy().starts_with(".seriatim-")).count()
+}
+
 #[test]
 fn kill_9_in_the_middle_of_an_attempt_and_of_merging_leaves_nothing_half_done() {
     let below = |desk: &Desk| fs::read_dir(desk.env.path("out")).map_or(0, Iterator::count);
     for user in users() {
         crash(user, |_| true);
+        // New contents are staged beside their places before the first place changes.
+        for count in [1, FILES / 2] {
+            crash(user, |desk| staged(desk) >= count);
+        }
         for count in [0, 1, FILES / 3, FILES - 1, FILES] {
             crash(user, |desk| desk.env.path("out").exists() && below(desk) >= count);
         }
-        // New contents are beside their places first; then the places themselves change.
         for name in ["1", "60", "99"] {
             crash(user, |desk| desk.env.path("out").join(name).exists());
         }

@@ -139,10 +139,7 @@ fn a_linked_worktree_and_a_submodule_keep_their_commits_inside() {
         init(&env);
         let module = env.root.with_file_name("module");
         Command::new("git").args(["clone", "--quiet"]).arg(&main).arg(&module).status().unwrap();
-        env.root = main.with_file_name("linked");
-        let linked = env.root.display().to_string();
-        env.root.clone_from(&main);
-        env.root.clone_from(&main);
+        let linked = main.with_file_name("linked").display().to_string();
         env.git(&["worktree", "add", "--quiet", "-b", "side", &linked]);
         env.root = PathBuf::from(&linked);
         let url = module.display().to_string();
