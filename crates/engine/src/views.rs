@@ -1,5 +1,6 @@
 //! Views as requests: what a view changes, and merging it, through the hands.
 
+use std::path::Path;
 use std::path::PathBuf;
 
 use serde::Serialize;
@@ -178,7 +179,7 @@ pub(crate) fn enter_check(
     Ok(isolation)
 }
 
-fn guest(place: &PathBuf, apart: Apart<'_>, fresh: bool) -> Guest {
+fn guest(place: &Path, apart: Apart<'_>, fresh: bool) -> Guest {
     let configured = apart.worlds.share.iter().map(|shared| place.join(shared));
     let share = configured.chain(apart.share).collect();
     Guest { share, network: apart.network, fresh, looks: false }
@@ -193,8 +194,8 @@ fn at(hands: &Hands, place: &str) -> Result<PathBuf, Failure> {
 }
 
 /// The paths that are no work; by their names where no repository can say it.
-fn ignored(hands: &Hands, place: &PathBuf, paths: &[String]) -> Vec<String> {
-    let git = hands.repositories.seen_from(&hands.workspace.inside(place.clone()), &[]);
+fn ignored(hands: &Hands, place: &Path, paths: &[String]) -> Vec<String> {
+    let git = hands.repositories.seen_from(&hands.workspace.inside(place.to_owned()), &[]);
     if git.is_repository().unwrap_or(false) {
         return git.ignored(paths).unwrap_or_default();
     }

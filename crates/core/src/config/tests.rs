@@ -88,6 +88,8 @@ fn every_field_is_read() {
         model: Some("large".into()),
         fallback: Some("Rehearsal".into()),
         budget: Budget { usd: Some(5.0), tokens: Some(200_000), turns: Some(50) },
+        isolation: None,
+        network: Network::Host,
     };
     assert_eq!(config.agents["default"], default);
     let rehearsal = Agent::new(Kind::Scripted { script: "rehearsal.yaml".into() });
@@ -104,6 +106,9 @@ fn every_field_is_read() {
         value: Some("TOTAL.*?([0-9.]+)%".into()),
         threshold: Some(80.5),
         comparator: Some(Comparator::AtLeast),
+        isolation: None,
+        network: Network::Host,
+        setup: vec![],
     };
     assert_eq!(config.gates["coverage"], coverage);
     assert_eq!(config.redact, ["corp-[0-9a-f]{32}"]);
