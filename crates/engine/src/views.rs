@@ -147,10 +147,15 @@ pub fn differences(hands: &Hands, run: &str, at: &ViewPlace) -> Result<Vec<ViewD
     hands.views.differences(of, &|paths| ignored(hands, &at.place, paths))
 }
 
-/// Plans a process of a person who looks at a view: what it writes stays in the view.
-pub fn look_into(hands: &Hands, run: &str, at: &ViewPlace, argv: Vec<String>) -> Result<Spawn, ViewError> {
+/// Plans a process of a person who looks at a view: what it writes stays in the view. The marker is unique for it.
+pub fn look_into(
+    hands: &Hands,
+    run: &str,
+    at: &ViewPlace,
+    argv: Vec<String>,
+    marker: String,
+) -> Result<Spawn, ViewError> {
     hands.views.isolation(Some(Isolation::World))?;
-    let marker = format!("{run}/look-{}", std::process::id());
     let mut spawn = Spawn::new(argv, &at.place, marker);
     spawn.env = environment(&LOOKING_ENVIRONMENT);
     spawn.env.push(("SERIATIM_RUN".to_owned(), run.to_owned()));

@@ -256,7 +256,7 @@ fn unknown_names_are_warnings_with_the_closest_known_one() {
     assert_eq!(
         said(text),
         [
-            "1:1 warning unknown-table: unknown table [colour] (known here: agents, gates, redact, process, roadmap, cycle, actions, guard, paths)",
+            "1:1 warning unknown-table: unknown table [colour] (known here: agents, gates, redact, process, roadmap, cycle, actions, guard, worlds, paths)",
             "2:2 warning unknown-table: unknown table [agent] (did you mean `agents`?)",
             "4:1 warning unknown-field: unknown field `comand` in [gates.tests] (did you mean `command`?)",
         ]

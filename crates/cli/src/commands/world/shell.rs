@@ -57,7 +57,8 @@ fn enter(session: &Session, ui: &Ui, info: &RunInfo, view: &str, command: &[Stri
     let shell = std::env::var("SHELL").ok().filter(|shell| !shell.trim().is_empty());
     let argv =
         if command.is_empty() { vec![shell.unwrap_or_else(|| SHELL.to_owned())] } else { command.to_vec() };
-    let spawn = views::look_into(hands, &info.name, &at, argv).map_err(refused)?;
+    let marker = format!("{}/look-{}", info.name, std::process::id());
+    let spawn = views::look_into(hands, &info.name, &at, argv, marker).map_err(refused)?;
     if command.is_empty() {
         ui.note(format!(
             "You are in view {} of run {}. Your changes stay in it; leave it with `exit`.",
