@@ -90,8 +90,7 @@ fn the_next_attempt_finds_what_the_one_before_left_in_its_copy() {
 fn a_step_whose_checks_and_agent_work_in_copies_is_committed_as_they_saw_it() {
     let project = Project::of("", &[add()]);
     let config = project.env.read("seriatim.toml").replace("isolation = \"none\"", "isolation = \"copy\"");
-    let gates = config.replace("[gates.tests]\n", "[gates.tests]\nisolation = \"copy\"\n");
-    project.env.file("seriatim.toml", gates);
+    project.env.file("seriatim.toml", config);
     let home = project.env.root.with_file_name("home");
     project.configure(&format!("\n[worlds]\nshare = [{:?}]\n", home.display().to_string()));
     project.agent("usual\nfinish");

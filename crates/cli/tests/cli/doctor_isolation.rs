@@ -18,6 +18,7 @@ argv = ["sh", "deploy.sh"]
 kind = "human"
 
 [gates.tests]
+isolation = "world"
 command = ["make", "test"]
 "#;
 
