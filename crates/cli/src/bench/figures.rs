@@ -254,7 +254,7 @@ impl W5 {
             ms(self.bare_s),
             ms(self.added_s)
         );
-        let many = format!("{:.2} times that with {} files", self.many_ratio, self.files);
+        let many = format!("with {} files {:.2} times that with ten", self.files, self.many_ratio);
         vec![
             told("w5 an attempt that does nothing", format!("{} for a bare spawn", ms(self.spawn_s))),
             Line::new("", added, "at most 15 ms more", self.added_s <= 0.015),

@@ -71,9 +71,15 @@ pub(crate) fn w5(place: &Place, redactor: &Redactor, sizes: Sizes, show: &mut Sh
         place.go_on()?;
         times.spawn.push(few.spawn()?);
         times.bare.push(few.attempt(round, Isolation::None, NOTHING)?);
-        times.world.push(few.attempt(round, Isolation::World, NOTHING)?);
+        // Whoever comes second finds other caches, so that the two change places.
+        if round % 2 == 0 {
+            times.world.push(few.attempt(round, Isolation::World, NOTHING)?);
+            times.world_many.push(many.attempt(round, Isolation::World, NOTHING)?);
+        } else {
+            times.world_many.push(many.attempt(round, Isolation::World, NOTHING)?);
+            times.world.push(few.attempt(round, Isolation::World, NOTHING)?);
+        }
         times.read.push(few.read(round)?.0);
-        times.world_many.push(many.attempt(round, Isolation::World, NOTHING)?);
         few.drop_view(round)?;
         many.drop_view(round)?;
     }
