@@ -321,6 +321,8 @@ fn action(name: &str, user: User, steps: &str, roles: &[&str]) -> (Scene, PathBu
     furnish(&workshop.env);
     let (stage, briefs) = (workshop.home("stage"), workshop.home("briefs"));
     let config = workshop.env.read("seriatim.toml").replace("isolation = \"none\"", "isolation = \"world\"");
+    // A hostile role gets less of the home folder than the roles of other tests.
+    let (_, config) = config.split_once("\n\n").unwrap();
     workshop.env.file("seriatim.toml", format!("{config}\n[worlds]\nshare = [{stage:?}, {briefs:?}]\n"));
     let attack = format!(
         "share=$HOME/stage\n{}\nif mkdir \"$share/did-$role\" 2>/dev/null; then hostile {}; fi\nusual; finish",

@@ -347,9 +347,9 @@ mod tests {
     fn a_record_of_a_later_version_is_read_without_what_is_not_known_here() {
         let mut value = serde_json::to_value(pinned(OLD)).unwrap();
         value["version"] = 2.into();
-        value["worlds"] = serde_json::json!({"share": ["target/"]});
-        value["config"]["agents"]["default"]["isolation"] = "world".into();
-        value["config"]["gates"]["tests"]["setup"] = serde_json::json!(["npm", "ci"]);
+        value["heavens"] = serde_json::json!({"share": ["target/"]});
+        value["config"]["agents"]["default"]["temper"] = "mild".into();
+        value["config"]["gates"]["tests"]["weight"] = serde_json::json!(["heavy"]);
         value["config"]["gates"]["tests"].as_object_mut().unwrap().remove("subset");
         let read: PinnedConfig = serde_json::from_value(value).unwrap();
         assert_eq!(read.config, pinned(OLD).config);

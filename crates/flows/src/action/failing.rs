@@ -10,6 +10,7 @@ use seriatim_core::action::trouble;
 use seriatim_core::action::trouble::AfterCancel;
 use seriatim_core::action::trouble::AfterFailure;
 use seriatim_core::action::trouble::Impacted;
+use seriatim_core::action::trouble::Scene;
 use seriatim_core::action::trouble::Trouble;
 use seriatim_core::choices::Choices;
 use seriatim_core::failure::Failure;
@@ -95,7 +96,7 @@ impl Course {
             let names = cx.survey(vec![folder], vec![]).await.folders.pop().unwrap_or_default();
             let taken: BTreeSet<String> =
                 names.into_iter().map(|name| format!("{}{name}", paths::ERROR_LOGS)).collect();
-            let path = trouble::file_name(now, &taken);
+            let path = trouble::file_name(now, self.place_in_stage(shift), &taken);
             let file =
                 WriteFile { path, text: text.clone(), expect: Expect::Absent, append: false, durable: true };
             match cx.write(file).await {
@@ -104,6 +105,13 @@ impl Course {
             }
         }
         cx.record(&ActionFact::Error { at: ErrorAt::ErrorLog, text: refused });
+    }
+
+    /// Returns which of the roles of its stage this one is; the first where it works alone.
+    fn place_in_stage(&self, shift: &Shift<'_>) -> usize {
+        let stage = self.action.stages.iter().find(|stage| stage.number == shift.stage);
+        let place = stage.and_then(|stage| stage.duties.iter().position(|duty| duty.role == shift.duty.role));
+        if shift.scene == Scene::Parallel { place.unwrap_or(0) } else { 0 }
     }
 
     /// Puts a failure to a person, with all options and what each leads to. Nothing goes on meanwhile (OC-75).

@@ -132,11 +132,12 @@ fn bounded(text: &str) -> Value {
     json!({"left_out": format!("{} bytes are too many for this file", text.len())})
 }
 
-/// `logs/errors/2026-02-07-10-45-23.json`; a second failure in the same second gets a number.
-pub fn file_name(at: Utc, taken: &BTreeSet<String>) -> String {
+/// `logs/errors/2026-02-07-10-45-23.json`; a second failure in the same second gets a number. Roles that work side by
+/// side have a number each from the beginning (`place`, from 0 on), so that none takes the name of another.
+pub fn file_name(at: Utc, place: usize, taken: &BTreeSet<String>) -> String {
     let stamp = crate::action::snapshot::stamp(at);
     let name = |suffix: &str| format!("{}{stamp}{suffix}.json", paths::ERROR_LOGS);
-    let first = name("");
+    let first = if place == 0 { name("") } else { name(&format!("-{}", place + 1)) };
     if !taken.contains(&first) {
         return first;
     }

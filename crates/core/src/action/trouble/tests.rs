@@ -300,10 +300,10 @@ fn oc_72_the_full_report_has_everything_but_secrets() {
         assert!(report.get(field).is_some(), "{field}");
     }
     assert!(report["agent_output"].get("text").is_none());
-    let first = file_name(trouble.failed_at, &BTreeSet::new());
+    let first = file_name(trouble.failed_at, 0, &BTreeSet::new());
     assert_eq!(first, "logs/errors/2026-02-07-10-45-23.json");
     assert_eq!(
-        file_name(trouble.failed_at, &BTreeSet::from([first])),
+        file_name(trouble.failed_at, 0, &BTreeSet::from([first])),
         "logs/errors/2026-02-07-10-45-23-2.json"
     );
 }
