@@ -10,6 +10,8 @@ mod claude_settings;
 #[cfg(test)]
 mod claude_stops;
 #[cfg(test)]
+mod claude_world;
+#[cfg(test)]
 mod codex_events;
 #[cfg(test)]
 mod codex_guard;
