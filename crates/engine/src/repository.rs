@@ -237,6 +237,16 @@ fn deliver(git: &dyn Repository, job: &Job, delivery: &Delivery) -> Result<Deliv
             committed.map_err(failure)?.id
         }
     };
+    // A hook of the user can change files between the check and the commit: the commit itself is read back.
+    let kept = git.changes_between(Some(&delivery.tree), &commit).map_err(failure)?;
+    if let Some(other) = kept.iter().find(|change| delivery.paths.contains(&change.path)) {
+        let what = format!(
+            "commit {commit} holds {} in another version than the approved one; a hook of the repository may have changed it. \
+             Nothing was pushed. Undo it with `git reset --soft HEAD^`",
+            other.path
+        );
+        return Err(Failure::new(Class::Denied, what));
+    }
     let mut pushed = false;
     if delivery.push
         && let Some(remote) = git.remote().map_err(failure)?

@@ -24,7 +24,9 @@ use super::REPORT_BYTES_MAX;
 use super::demand;
 use super::judge;
 use super::rehearsal;
+use crate::hands::files::Entry;
 use crate::hands::files::FileError;
+use crate::hands::files::Kind;
 use crate::hands::files::Write;
 use crate::hands::process::DEFAULT_ENVIRONMENT;
 use crate::hands::process::Ended;
@@ -310,6 +312,12 @@ fn judge_attempt(
         (_, Some(words)) => Some(format!("it {words}")),
         (_, None) => None,
     };
+    // A link would be followed outside of the agent's view, to files that are hidden from it.
+    let is_link = |entry: Entry| matches!(entry.kind, Kind::Symlink(_));
+    if hands.files.look(&desk.report).is_ok_and(|found| found.is_some_and(is_link)) {
+        let message = "its report is a symbolic link, which is not read; write the report itself".to_owned();
+        return Err(Failure { feedback: vec![message.clone()], ..fail(Class::Invalid, message) });
+    }
     let bytes = match hands.files.read(&desk.report, REPORT_BYTES_MAX as u64) {
         Ok(found) => found.bytes,
         Err(FileError::NotFound { .. }) => {
