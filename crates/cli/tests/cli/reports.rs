@@ -149,3 +149,11 @@ fn the_environment_is_withheld_unless_it_is_named() {
         assert!(seen.contains(&format!("SERIATIM_{name}=")), "{seen}");
     }
 }
+
+#[test]
+fn a_report_that_is_a_link_is_not_read_and_is_corrected() {
+    let script = "printf '{\"status\": \"done\", \"summary\": \"elsewhere\"}' >other.json; \
+                  ln -s \"$PWD/other.json\" \"$SERIATIM_REPORT\"";
+    let (feedback, _) = corrected(&wrong_at_first(script), "invalid");
+    assert!(feedback.contains("its report is a symbolic link, which is not read"), "{feedback}");
+}

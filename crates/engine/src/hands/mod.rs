@@ -4,7 +4,7 @@
 //! with plain owned data in and out. Snapshots stand on [`files::Files`], so that simulated files have them as well.
 //! Layers of views ([`layers`]) are folders of this machine alone: whiteouts, links and descriptors have no simulation.
 //!
-//! Architecture invariant: nothing here knows about runs, flows or the journal.
+//! Architecture invariant: nothing here knows about flows or the journal, and only views know runs, by their names.
 
 mod alive;
 pub mod clock;
