@@ -186,6 +186,13 @@ pub struct ViewMerged {
     pub replaced: Option<String>,
 }
 
+/// Files of a view that would be merged.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Unmerged {
+    pub view: String,
+    pub paths: Vec<String>,
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -25,6 +25,7 @@ use seriatim_core::world::Network;
 pub use book::*;
 pub use git::*;
 pub use scene::*;
+pub use seriatim_core::world::Unmerged;
 pub use world::*;
 
 /// What a flow asks of the world.
@@ -248,13 +249,6 @@ impl Check {
             ..Check::default()
         }
     }
-}
-
-/// Files of a view that would be merged.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Unmerged {
-    pub view: String,
-    pub paths: Vec<String>,
 }
 
 /// What a command did: evidence.

@@ -15,9 +15,9 @@ use seriatim_core::world::Effect;
 use seriatim_core::world::Isolation;
 use seriatim_core::world::Network;
 use seriatim_core::world::Overlap;
+use seriatim_core::world::Unmerged;
 use seriatim_core::world::ViewFile;
 use seriatim_core::world::ViewMerged;
-use seriatim_flows::request::Unmerged;
 
 pub use bare::Bare;
 pub use worlds::Worlds;
