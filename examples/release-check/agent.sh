@@ -113,10 +113,12 @@ run_checks() {
     [ "$skipped" -eq 0 ] || summary="$summary, $skipped could not be run"
     poor=$(printf '%s\n' "$results" | awk -F'\t' '$1 != "pass" && $1 != "skip" { print $2 }')
     [ -z "$poor" ] || summary="$summary; to look at: $(some "$poor" 5)"
+    # A serious finding fails the step; what weighs less is for the owner to decide.
+    if [ "$(of_result fail)" -eq 0 ]; then verdict=PASS; else verdict=FAIL; fi
     report done "$summary." "$(
         printf '"total": %d, "passed": %d, "skipped": %d, ' "$total" "$passed" "$skipped"
         member checks "$(printf '%s\n' "$results" | columns)"
-    )" "$(measured "Checks passed" "$passed of $total")"
+    )" "$(measured "Checks passed" "$passed of $total"), \"verdict\": \"$verdict\""
 }
 
 # Step: weigh the findings.

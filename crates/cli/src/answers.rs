@@ -36,7 +36,8 @@ impl Answers {
     pub(crate) fn read(path: &Path) -> Result<Answers> {
         let name = path.display().to_string();
         let bytes = std::fs::read(path)
-            .map_err(|e| CommandError::usage(format!("the answers in {name} cannot be read: {e}")))?;
+            .map_err(|e| CommandError::usage(format!("the answers in {name} cannot be read: {e}")))
+            .map_err(|error| error.hint("name a file that is there and that you may read"))?;
         let (root, mut findings) = doc::parse(&bytes, &doc::Limits::default());
         let mut lines = Vec::new();
         if let Some(root) = &root {
@@ -89,6 +90,7 @@ fn line(item: &Node, findings: &mut Vec<Finding>) -> Option<Line> {
             Finding::error("unknown-field", key.place, what).help(format!("known: {}", FIELDS.join(", "))),
         );
     }
+    wrong_types(item, findings);
     let text = |name: &str| item.get(name).and_then(Node::scalar_text);
     let pattern = match text("match").map(|p| Regex::new(&p)) {
         None => None,
@@ -105,4 +107,18 @@ fn line(item: &Node, findings: &mut Vec<Finding>) -> Option<Line> {
     };
     let repeat = item.get("repeat").and_then(Node::as_bool).unwrap_or(false);
     Some(Line { pattern, choose, text: text("text"), by: text("by"), repeat, used: false })
+}
+
+/// A field of the wrong type would count as absent, and an answer without `match` fits every question.
+fn wrong_types(item: &Node, findings: &mut Vec<Finding>) {
+    for name in ["match", "choose", "text", "by"] {
+        if let Some(node) = item.get(name).filter(|node| node.scalar_text().is_none()) {
+            let what = format!("`{name}` must be a text, but this is {}", node.in_words());
+            findings.push(Finding::error("type", node.place, what).help("write it in quotes"));
+        }
+    }
+    if let Some(node) = item.get("repeat").filter(|node| node.as_bool().is_none()) {
+        let what = format!("`repeat` must be true or false, but this is {}", node.in_words());
+        findings.push(Finding::error("type", node.place, what).help("write `repeat: true`"));
+    }
 }

@@ -8,6 +8,7 @@ use seriatim_core::config::Config;
 use seriatim_core::config::Kind;
 use seriatim_core::world::Isolation;
 use seriatim_core::world::Network;
+use seriatim_engine::hands::views::coverable;
 use seriatim_engine::hands::views::in_force;
 use seriatim_engine::hands::walls::landlock_abi;
 use seriatim_engine::hands::world::NoWorld;
@@ -95,10 +96,12 @@ impl Layers {
 /// Makes a world for a moment, and says what each agent and gate of the configuration gets.
 pub(crate) fn examine(context: &Context, root: &Path) -> IsolationReport {
     let config = configuration(context, root);
-    let workspace = Workspace { root: root.to_owned(), config, home: Home::of(root), unreadable: None };
+    let workspace = Workspace { config, ..Workspace::unconfigured(root.to_owned(), Home::of(root)) };
     let worlds = workspace.worlds();
     let in_use = worlds.recorded().is_ok_and(|folder| folder.is_some());
     let (folder, tried) = worlds.examine();
+    let share: Vec<PathBuf> = workspace.config.worlds.share.iter().map(|folder| root.join(folder)).collect();
+    let tried = tried.and_then(|()| coverable(root, &share));
     let apart = |name: &String, wanted: Option<Isolation>, network: Network| {
         let found = in_force(&tried, wanted);
         let (isolation, problem) = match found {

@@ -43,7 +43,8 @@ pub(crate) fn load(context: &Context, place: &Place) -> Result<Rules> {
     let folder = match (&place.templates, &guard.templates) {
         (Some(folder), _) => Some(folder.clone()),
         (None, Some(folder)) => Some(inside(&workspace, folder)?),
-        (None, None) => Some(workspace.root.join(FOLDER)).filter(|folder| folder.is_dir()),
+        // A file or a dead link at the usual place is no reason to use what is built in.
+        (None, None) => Some(workspace.root.join(FOLDER)).filter(|folder| folder.symlink_metadata().is_ok()),
     };
     let library = match folder {
         Some(folder) if !folder.is_dir() => {

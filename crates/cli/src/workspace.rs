@@ -7,16 +7,23 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use seriatim_core::config::Config;
+use seriatim_core::finding::Finding;
 use seriatim_core::finding::Severity;
+use seriatim_core::reading::BrokenFile;
+use seriatim_core::reading::text_of;
 use seriatim_core::redact::BadPattern;
 use seriatim_core::redact::Redactor;
 use seriatim_core::redact::names_a_secret;
 use seriatim_engine::drive::ConfigChoice;
+use seriatim_engine::hands::disk::Disk;
+use seriatim_engine::hands::paths::Workspace as Paths;
 use seriatim_engine::hands::views::Worlds;
 use seriatim_engine::hands::views::WorldsAt;
 use seriatim_engine::home::Home;
 use seriatim_engine::home::PLAIN;
 use seriatim_engine::home::Settled;
+use seriatim_engine::reading::broken_file;
+use seriatim_engine::reading::read_file;
 use seriatim_journal::Filter;
 use seriatim_journal::OpenFilter;
 use seriatim_journal::RunInfo;
@@ -36,6 +43,10 @@ pub(crate) struct Workspace {
     pub(crate) root: PathBuf,
     pub(crate) config: Config,
     pub(crate) home: Home,
+    /// The text of the configuration; empty where there is none.
+    pub(crate) source: String,
+    /// What is odd about the configuration.
+    pub(crate) warnings: Vec<Finding>,
     /// Why the configuration file cannot be used, where that does not matter.
     pub(crate) unreadable: Option<String>,
 }
@@ -88,7 +99,7 @@ impl Workspace {
             error.message
         ));
         let home = settle(&context.ui, Home::of(&root));
-        Ok(Workspace { root, config: Config::default(), home, unreadable: Some(error.message) })
+        Ok(Workspace { unreadable: Some(error.message), ..Workspace::unconfigured(root, home) })
     }
 
     /// Opens it for a command that only reads or records an answer: a configuration that cannot be used is told, and the
@@ -98,7 +109,7 @@ impl Workspace {
             let root = Workspace::find(context.workspace.as_deref())?;
             context.ui.warn(format!("{}; the record can be read all the same", error.message));
             let home = settle(&context.ui, Home::of(&root));
-            Ok(Workspace { root, config: Config::default(), home, unreadable: Some(error.message) })
+            Ok(Workspace { unreadable: Some(error.message), ..Workspace::unconfigured(root, home) })
         })
     }
 
@@ -117,13 +128,7 @@ impl Workspace {
                 "its agents would run as you: look at it, make it yours with chown, or name a workspace",
             ));
         }
-        let text = match std::fs::read_to_string(&path) {
-            Ok(text) => text,
-            Err(e) if e.kind() == std::io::ErrorKind::NotFound => {
-                return Ok(Workspace { root, config: Config::default(), home, unreadable: None });
-            }
-            Err(e) => return Err(CommandError::usage(format!("{} cannot be read: {e}", path.display()))),
-        };
+        let Some(text) = read_configuration(&root)? else { return Ok(Workspace::unconfigured(root, home)) };
         let tables: Vec<&str> = context.registry.sections().collect();
         let (config, findings) = Config::read_with(&text, &tables);
         let errors = findings.iter().filter(|f| f.severity == Severity::Error).count();
@@ -131,9 +136,23 @@ impl Workspace {
             render::findings::to_stderr(CONFIG, &text, &findings);
         }
         if errors > 0 {
-            return Err(CommandError::usage(format!("{CONFIG} has {errors} error(s)")));
+            return Err(CommandError::usage(format!("{CONFIG} has {errors} error(s)"))
+                .hint(format!("fix it; `seriatim check {CONFIG}` shows every problem")));
         }
-        Ok(Workspace { root, config, home, unreadable: None })
+        Ok(Workspace { config, source: text, warnings: findings, ..Workspace::unconfigured(root, home) })
+    }
+
+    /// A workspace without a configuration file.
+    pub(crate) fn unconfigured(root: PathBuf, home: Home) -> Workspace {
+        let (config, source, warnings) = (Config::default(), String::new(), vec![]);
+        Workspace { root, config, home, source, warnings, unreadable: None }
+    }
+
+    /// Shows what is odd about the configuration, before work begins that rests on it.
+    pub(crate) fn tell_warnings(&self, context: &Context) {
+        if !context.ui.quiet && !context.ui.verbose {
+            render::findings::to_stderr(CONFIG, &self.source, &self.warnings);
+        }
     }
 
     /// The folder of the store.
@@ -192,6 +211,14 @@ impl Workspace {
         let store = Store::open_read_only(self.home.store(), self.redactor()?)?;
         Ok(store.map(|store| store.at(&self.home.key())))
     }
+}
+
+/// Reads the text of the configuration; nothing where there is none.
+fn read_configuration(root: &Path) -> Result<Option<String>> {
+    let unusable = |broken: BrokenFile| CommandError::usage(broken.headline()).hint(broken.remedy());
+    let paths = Paths::new(root).map_err(|error| unusable(broken_file(CONFIG, &error)))?;
+    let text = read_file(&Disk, &paths, CONFIG).and_then(|bytes| text_of(CONFIG, bytes));
+    text.optional().map_err(unusable)
 }
 
 /// Moves a store from where earlier versions kept it, and says so.

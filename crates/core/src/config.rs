@@ -16,7 +16,9 @@ use serde::Deserialize;
 use serde::Serialize;
 use toml::de::DeTable;
 
+use crate::evidence::coverage::Threshold;
 use crate::finding::Finding;
+use crate::finding::Place;
 use crate::world::Isolation;
 use crate::world::Network;
 
@@ -120,16 +122,6 @@ impl Comparator {
             Comparator::LessThan => "<",
         }
     }
-
-    /// Whether `value` is good enough.
-    pub fn holds(self, value: f64, threshold: f64) -> bool {
-        match self {
-            Comparator::AtLeast => value >= threshold,
-            Comparator::MoreThan => value > threshold,
-            Comparator::AtMost => value <= threshold,
-            Comparator::LessThan => value < threshold,
-        }
-    }
 }
 
 /// One table of `[gates]`: a check that the engine runs itself.
@@ -140,6 +132,9 @@ pub struct Gate {
     /// A smaller run, for when the whole one crashed instead of failing; `{files}` stands for the changed files.
     pub subset: Vec<String>,
     pub timeout_ms: Option<u64>,
+    /// Exit codes that are good; empty means 0 alone.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub ok_exit: Vec<i32>,
     /// A regular expression on the output that says why it failed.
     pub expect: Option<String>,
     /// The command around it, such as that of a container (OC-98): it is put before `command` and `subset`. Empty on
@@ -159,6 +154,25 @@ pub struct Gate {
     /// A command that is run in the gate's view first, such as one that installs dependencies.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub setup: Vec<String>,
+}
+
+impl Gate {
+    /// Returns everything that is run, word by word.
+    pub fn words(&self) -> impl Iterator<Item = &String> {
+        self.within.iter().chain(&self.command)
+    }
+
+    /// Returns the exit codes that are good.
+    pub fn good_exits(&self) -> Vec<i32> {
+        if self.ok_exit.is_empty() { vec![0] } else { self.ok_exit.clone() }
+    }
+
+    /// Returns the threshold of its measured value as it was written; `usual` where no comparator is.
+    pub fn limit(&self, usual: Comparator) -> Option<Threshold> {
+        // The shortest text of a number has the digits that were written.
+        let percent = self.threshold?.to_string().parse().ok()?;
+        Some(Threshold { comparator: self.comparator.unwrap_or(usual), percent })
+    }
 }
 
 /// `[worlds]`: what views of the workspace share with the machine, and where their layers are.
@@ -313,6 +327,12 @@ impl Config {
                 .map(|(name, agent)| (name.as_str(), agent))
         })
     }
+}
+
+/// Returns the place of a value in a configuration, by the names of its tables and its own; the top where it is not there.
+pub fn place_of(text: &str, way: &[&str]) -> Place {
+    let (table, _) = DeTable::parse_recoverable(text);
+    reader::place_of(text, table.get_ref(), way)
 }
 
 /// Everything that is wrong with `text` as a configuration.

@@ -101,7 +101,7 @@ impl Question {
             let known = self.options.iter().map(|o| format!("`{}`", o.id)).collect::<Vec<_>>().join(", ");
             return Err(Refused::UnknownChoice { given: given.to_owned(), known });
         };
-        if choice.needs_text && text.is_none_or(|t| t.trim().is_empty()) {
+        if choice.needs_text && text.is_none_or(crate::ledger::is_blank) {
             return Err(Refused::NeedsText { choice: choice.id.clone() });
         }
         Ok(choice)

@@ -17,6 +17,7 @@ use serde_json::Value;
 use crate::failure::Class;
 
 pub use reader::Demand;
+pub use reader::OwedVerdict;
 pub use reader::read;
 
 /// Limits of one attempt.
@@ -156,6 +157,9 @@ pub struct Report {
     pub triggers: Vec<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub criteria: Vec<Judged>,
+    /// The word of a step that judges; empty where the agent gives none.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub verdict: String,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub decisions: Vec<DecisionNote>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -168,6 +172,9 @@ pub struct Report {
     pub usage: Option<Usage>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<ReportedError>,
+    /// The person who did the work in an agent's place. Set by the engine alone: no report can claim it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub person: Option<String>,
     /// Fields that the protocol does not know: kept, never an error.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub unknown: BTreeMap<String, Value>,

@@ -4,9 +4,11 @@
 //! drive loop is the same in both.
 
 pub mod agents;
+mod check_output;
 pub mod condition;
 pub mod copies;
 pub mod drive;
+mod exec;
 pub mod guard;
 pub mod hands;
 pub use hands::home;
@@ -17,6 +19,7 @@ pub mod labelled;
 pub mod listen;
 pub mod perform;
 pub mod ports;
+pub mod reading;
 mod records;
 pub mod repository;
 pub mod rollback;

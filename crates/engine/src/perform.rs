@@ -12,23 +12,18 @@ use seriatim_core::failure::Class;
 use seriatim_core::failure::Failure;
 use seriatim_core::hash::Hash;
 use seriatim_core::redact::Redactor;
-use seriatim_core::world::Isolation;
 use seriatim_flows::Request;
 use seriatim_flows::request::BookCall;
-use seriatim_flows::request::Check;
-use seriatim_flows::request::Command;
 use seriatim_flows::request::EditFile;
 use seriatim_flows::request::Edited;
 use seriatim_flows::request::Expect;
-use seriatim_flows::request::Ran;
 use seriatim_flows::request::Text;
 use seriatim_flows::request::WriteFile;
 
 use crate::agents;
-use crate::agents::command::found_from;
-use crate::agents::command::printed;
 use crate::condition;
 use crate::copies;
+use crate::exec;
 use crate::hands::clock::Clock;
 use crate::hands::files;
 use crate::hands::files::FileError;
@@ -36,23 +31,16 @@ use crate::hands::files::Files;
 use crate::hands::files::Write;
 use crate::hands::paths::Workspace;
 use crate::hands::paths::decode_name;
-use crate::hands::process::DEFAULT_ENVIRONMENT;
-use crate::hands::process::How;
-use crate::hands::process::Input;
 use crate::hands::process::Processes;
-use crate::hands::process::Spawn;
 use crate::hands::process::Watch;
-use crate::hands::process::environment;
 use crate::hands::repository::Repositories;
 use crate::hands::views::Views;
 use crate::ids;
 use crate::job::Job;
+use crate::reading::READ_BYTES_MAX;
 use crate::repository;
 use crate::scene;
 use crate::views;
-
-/// Documents and state files larger than this are not read.
-const READ_BYTES_MAX: u64 = 16 << 20;
 
 /// Everything outside, behind ports.
 #[derive(Clone)]
@@ -88,7 +76,7 @@ pub struct Stuck(pub String);
 pub fn perform(hands: &Hands, job: &Job, watch: &dyn Watch) -> Result<Vec<u8>, Stuck> {
     match &job.request {
         Request::Agent(assignment) => outcome(agents::attempt(hands, job, assignment, watch)?),
-        Request::Exec(command) => outcome(exec(hands, job, command, watch)),
+        Request::Exec(command) => outcome(exec::exec(hands, job, command, watch)),
         Request::Read(file) => outcome(read(hands, &file.path)),
         Request::Write(file) => outcome(lift(write(hands, file))?),
         Request::Edit(edit) => outcome(lift(edit_file(hands, edit))?),
@@ -97,7 +85,7 @@ pub fn perform(hands: &Hands, job: &Job, watch: &dyn Watch) -> Result<Vec<u8>, S
         }
         Request::Look { paths } => Ok(json(&paths.iter().map(|p| is_there(hands, p)).collect::<Vec<_>>())),
         Request::Survey(wanted) => Ok(json(&repository::survey(hands, wanted))),
-        Request::Git(call) => outcome(repository::perform(hands, job, call)),
+        Request::Git(call) => outcome(repository::perform(hands, job, call, watch)),
         Request::Compute(wanted) => Ok(json(&condition::compute(wanted))),
         Request::Now => Ok(json(&hands.clock.now())),
         Request::Snapshot { scope, label } => outcome(copies::take(hands, job, scope, label)),
@@ -151,10 +139,10 @@ pub(crate) fn file_failure(error: &FileError) -> Failure {
 }
 
 fn read(hands: &Hands, path: &str) -> Result<Text, Failure> {
-    let absolute = hands.resolve(path).map_err(|e| file_failure(&e))?;
-    let found = hands.files.read(&absolute, READ_BYTES_MAX).map_err(|e| file_failure(&e))?;
+    let found = hands.workspace.read(hands.files.as_ref(), path.as_ref(), READ_BYTES_MAX);
+    let found = found.map_err(|e| file_failure(&e))?;
     let hash = found.hash;
-    let text = found.into_text(&absolute).map_err(|e| file_failure(&e))?;
+    let text = found.into_text(path.as_ref()).map_err(|e| file_failure(&e))?;
     Ok(Text { text, hash })
 }
 
@@ -249,91 +237,4 @@ pub(crate) fn remove_all(files: &dyn Files, path: &Path) -> Result<(), FileError
         }
     }
     files.remove(path)
-}
-
-fn exec(hands: &Hands, job: &Job, command: &Command, watch: &dyn Watch) -> Result<Ran, Failure> {
-    let cwd = if command.cwd.is_empty() { "." } else { &command.cwd };
-    let cwd = hands.resolve(cwd).map_err(|e| file_failure(&e))?;
-    let mut names: Vec<&str> = DEFAULT_ENVIRONMENT.to_vec();
-    names.extend(command.env.iter().map(String::as_str));
-    let argv = match command.cwd.is_empty() {
-        true => command.argv.clone(),
-        false => found_from(hands, &command.argv, &cwd),
-    };
-    let mut spawn = Spawn::new(argv, cwd, job.marker());
-    spawn.env = environment(&names);
-    spawn.stdin = if command.stdin.is_empty() {
-        Input::Nothing
-    } else {
-        Input::Bytes(command.stdin.clone().into_bytes())
-    };
-    spawn.deadline_ms = command.timeout_ms;
-    spawn.overflow = Some(hands.outputs.join(format!("{}.log", job.file_name())));
-    let place = if command.cwd.is_empty() { hands.workspace.root().to_owned() } else { spawn.cwd.clone() };
-    let isolation = match &command.check {
-        Some(check) => {
-            let is_set_up = set_up(hands, job, check, &place, &spawn, watch)?;
-            views::enter_check(hands, job, check, &place, !is_set_up, &mut spawn)?
-        }
-        None => Isolation::None,
-    };
-    let ended = hands
-        .processes
-        .run(&spawn, watch)
-        .map_err(|e| Failure::new(Class::Contract, e.to_string()).because(e.cause()))?;
-    let code = match ended.how {
-        How::Exited(code) => Some(code),
-        How::Signaled(_) | How::Stopped => None,
-        How::Deadline => {
-            let what = format!("`{}` did not finish in time", command.argv.join(" "));
-            watch.printed(&printed(hands, &ended));
-            return Err(Failure {
-                output: ended.last_words().to_owned(),
-                ..Failure::new(Class::AgentDeadline, what)
-            });
-        }
-    };
-    let output = Hash::of_parts(&[ended.stdout.as_bytes(), ended.stderr.as_bytes()]);
-    let file = printed(hands, &ended).file;
-    let reports = match &command.check {
-        Some(check) if isolation != Isolation::None => {
-            Some(views::reports_of_check(hands, job, check, &place)?).filter(|reports| !reports.is_empty())
-        }
-        _ => None,
-    };
-    Ok(Ran {
-        reports,
-        code,
-        cut: ended.cut(),
-        file,
-        stdout: ended.stdout,
-        stderr: ended.stderr,
-        output: Some(output),
-        duration_ms: ended.duration_ms,
-    })
-}
-
-/// Runs what a check needs before it, in the view of the check. Returns whether there was anything to run.
-fn set_up(
-    hands: &Hands,
-    job: &Job,
-    check: &Check,
-    place: &Path,
-    main: &Spawn,
-    watch: &dyn Watch,
-) -> Result<bool, Failure> {
-    if check.setup.is_empty() {
-        return Ok(false);
-    }
-    let mut spawn = Spawn { argv: check.setup.clone(), stdin: Input::Nothing, ..main.clone() };
-    views::enter_check(hands, job, check, place, true, &mut spawn)?;
-    let ended = hands.processes.run(&spawn, watch);
-    let ended = ended.map_err(|e| Failure::new(Class::Contract, e.to_string()).because(e.cause()))?;
-    match ended.how.in_words() {
-        None => Ok(true),
-        Some(how) => {
-            let what = format!("its set-up `{}` {how}", check.setup.join(" "));
-            Err(Failure { output: ended.last_words().to_owned(), ..Failure::new(Class::Contract, what) })
-        }
-    }
 }

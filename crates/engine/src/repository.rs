@@ -1,5 +1,6 @@
 //! What flows ask of the repository and the tree, through the hands.
 
+mod hooks;
 mod trees;
 
 use std::path::Path;
@@ -11,6 +12,7 @@ use seriatim_core::failure::Class;
 use seriatim_core::failure::Failure;
 use seriatim_core::hash::Hash;
 use seriatim_core::leaks;
+use seriatim_flows::request::CommitBase;
 use seriatim_flows::request::Delivered;
 use seriatim_flows::request::Delivery;
 use seriatim_flows::request::Difference;
@@ -26,10 +28,11 @@ use seriatim_flows::request::Text;
 use crate::hands::files;
 use crate::hands::files::Entry;
 use crate::hands::git::Change;
-use crate::hands::git::Commit;
+use crate::hands::git::ExactCommit;
 use crate::hands::git::GitError;
 use crate::hands::git::TreeEdit;
 use crate::hands::git::TreeEntry;
+use crate::hands::process::Watch;
 use crate::hands::repository::Repository;
 use crate::job::Job;
 use crate::perform::Hands;
@@ -82,7 +85,7 @@ fn failure(error: GitError) -> Failure {
 }
 
 /// Performs a call on the repository; the outcome is of the type that the call has.
-pub(crate) fn perform(hands: &Hands, job: &Job, call: &GitCall) -> Result<Value, Failure> {
+pub(crate) fn perform(hands: &Hands, job: &Job, call: &GitCall, watch: &dyn Watch) -> Result<Value, Failure> {
     match call {
         GitCall::Stand { tree } => stand(git_at(hands, tree, &[])?.as_ref()).map(value).map_err(failure),
         GitCall::Changes { since, apart, limit_bytes, tree } => {
@@ -109,7 +112,13 @@ pub(crate) fn perform(hands: &Hands, job: &Job, call: &GitCall) -> Result<Value,
             Ok(value(found.into_iter().map(change).collect::<Vec<_>>()))
         }
         GitCall::Commit(checkpoint) => trees::commit(hands, job, checkpoint).map(value),
-        GitCall::OpenTree { tree, branch, base } => trees::open(hands, tree, branch, base).map(value),
+        GitCall::Hooks(wanted) => hooks::run(hands, job, wanted, watch).map(value),
+        GitCall::OpenTree { tree, branch, base: _, resume: true } => {
+            trees::find(hands, tree, branch).map(value)
+        }
+        GitCall::OpenTree { tree, branch, base, resume: false } => {
+            trees::open(hands, tree, branch, base).map(value)
+        }
         GitCall::CloseTree { tree, branch, merged } => trees::close(hands, tree, branch, *merged).map(value),
         GitCall::CatchUp { tree, message } => trees::catch_up(hands, tree, message).map(value),
         GitCall::Advance { branch } => git(hands).fast_forward(branch).map(value).map_err(failure),
@@ -210,43 +219,16 @@ fn change(change: Change) -> FileChange {
 fn deliver(git: &dyn Repository, job: &Job, delivery: &Delivery) -> Result<Delivered, Failure> {
     // The same change of the same run is the same delivery, also when a person has it tried again.
     let marker = format!("{}-{}", job.run_name, delivery.tree);
-    let mut trailers = delivery.trailers.clone();
-    trailers.push((TRAILER.to_owned(), marker.clone()));
-    let commit = Commit { paths: delivery.paths.clone(), message: delivery.message.clone(), trailers };
-    let known = match delivery.how {
-        How::Commit | How::Squash => git.commit_with_trailer(TRAILER, &marker),
-        How::Merge => git.resume_merge(&commit, &delivery.branch, (TRAILER, &marker)),
-    };
-    let commit = match known.map_err(failure)? {
-        Some(id) => id,
-        None => {
-            let since = git.changes_since(Some(&delivery.tree)).map_err(failure)?;
-            let is_delivered = |path: &String| delivery.paths.contains(path);
-            let matters = |change: &&Change| {
-                let both = std::iter::once(&change.path).chain(&change.old_path);
-                !is_apart(&change.path, &delivery.apart) && both.into_iter().any(is_delivered)
-            };
-            if let Some(other) = since.iter().find(matters) {
-                let what = format!("{} has changed since it was approved", other.path);
-                return Err(Failure::new(Class::Denied, what));
-            }
-            let committed = match delivery.how {
-                How::Commit | How::Squash => git.commit(&commit),
-                How::Merge => git.commit_and_merge(&commit, &delivery.branch),
-            };
-            committed.map_err(failure)?.id
+    let commit = match git.commit_with_trailer(TRAILER, &marker).map_err(failure)? {
+        Some(made) => {
+            let merged = git.merge_of(&made).map_err(failure)?.filter(|_| delivery.how == How::Merge);
+            let id = merged.unwrap_or(made);
+            git.settle_index(&id).map_err(failure)?;
+            id
         }
+        None => commit_approved(git, delivery, marker)?,
     };
-    // A hook of the user can change files between the check and the commit: the commit itself is read back.
-    let kept = git.changes_between(Some(&delivery.tree), &commit).map_err(failure)?;
-    if let Some(other) = kept.iter().find(|change| delivery.paths.contains(&change.path)) {
-        let what = format!(
-            "commit {commit} holds {} in another version than the approved one; a hook of the repository may have changed it. \
-             Nothing was pushed. Undo it with `git reset --soft HEAD^`",
-            other.path
-        );
-        return Err(Failure::new(Class::Denied, what));
-    }
+    read_back(git, delivery, &commit)?;
     let mut pushed = false;
     if delivery.push
         && let Some(remote) = git.remote().map_err(failure)?
@@ -256,6 +238,69 @@ fn deliver(git: &dyn Repository, job: &Job, delivery: &Delivery) -> Result<Deliv
         pushed = true;
     }
     Ok(Delivered { commit, pushed })
+}
+
+/// Commits the approved files as the approved tree has them, whatever else is staged or changed.
+fn commit_approved(git: &dyn Repository, delivery: &Delivery, marker: String) -> Result<String, Failure> {
+    let since = git.changes_since(Some(&delivery.tree)).map_err(failure)?;
+    let is_delivered = |path: &String| delivery.paths.contains(path);
+    let matters = |change: &&Change| {
+        let both = std::iter::once(&change.path).chain(&change.old_path);
+        !is_apart(&change.path, &delivery.apart) && both.into_iter().any(is_delivered)
+    };
+    if let Some(other) = since.iter().find(matters) {
+        let what = format!("{} has changed since it was approved", other.path);
+        return Err(Failure::new(Class::Denied, what));
+    }
+    let CommitBase { head, branch } = base_of(git, delivery.onto.as_ref()).map_err(failure)?;
+    let tree = git.tree_taking(head.as_deref(), &delivery.tree, &delivery.paths).map_err(failure)?;
+    if git.changes_between(head.as_deref(), &tree).map_err(failure)?.is_empty() {
+        return Err(failure(GitError::NothingToCommit));
+    }
+    let mut trailers = delivery.trailers.clone();
+    trailers.push((TRAILER.to_owned(), marker));
+    let message = delivery.message.clone();
+    let beside = (delivery.how == How::Merge).then(|| delivery.branch.clone());
+    let wanted = ExactCommit { head, branch, tree, message, trailers, beside };
+    let id = git.commit_exactly(&wanted).map_err(failure)?.id;
+    tell_hook(git, &id)?;
+    Ok(id)
+}
+
+/// The commit holds the approved files as they were approved, and nothing else.
+fn read_back(git: &dyn Repository, delivery: &Delivery, commit: &str) -> Result<(), Failure> {
+    let parent = Some(format!("{commit}^")).filter(|name| git.changes_between(Some(name), commit).is_ok());
+    let expected = git.tree_taking(parent.as_deref(), &delivery.tree, &delivery.paths).map_err(failure)?;
+    let other = git.changes_between(Some(&expected), commit).map_err(failure)?;
+    let Some(other) = other.first() else { return Ok(()) };
+    let what = format!(
+        "commit {commit} holds {} in another version than the approved one. Nothing was pushed. \
+         Undo it with `git reset --soft HEAD^`",
+        other.path
+    );
+    Err(Failure::new(Class::Denied, what))
+}
+
+/// Where a commit is made: where the work began, or for older requests where the repository stands.
+fn base_of(git: &dyn Repository, onto: Option<&CommitBase>) -> Result<CommitBase, GitError> {
+    match onto {
+        Some(onto) => Ok(onto.clone()),
+        None => Ok(CommitBase { head: git.head()?, branch: git.branch()? }),
+    }
+}
+
+/// Runs the hook that hears of commits. One that moves the branch has changed what was committed.
+fn tell_hook(git: &dyn Repository, commit: &str) -> Result<(), Failure> {
+    git.after_commit().map_err(failure)?;
+    let head = git.head().map_err(failure)?.unwrap_or_default();
+    if head == commit {
+        return Ok(());
+    }
+    let what = format!(
+        "commit {commit} was made, and then the branch moved to {head}: the post-commit hook of the repository may have \
+         done that. Nothing was pushed. Look at both with `git log -2`, and go back with `git reset --soft {commit}`"
+    );
+    Err(Failure::new(Class::Denied, what))
 }
 
 /// Names in folders and numbers of lines.

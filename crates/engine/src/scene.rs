@@ -30,7 +30,6 @@ use crate::hands::snapshot::Snapshots;
 use crate::hands::snapshot::State;
 use crate::hands::snapshot::Step;
 use crate::hands::snapshot::Take;
-use crate::home::TREES;
 use crate::job::Job;
 use crate::perform::Hands;
 use crate::perform::file_failure;
@@ -63,7 +62,10 @@ pub(crate) fn perform(hands: &Hands, job: &Job, call: &SceneCall) -> Result<Valu
         SceneCall::PutBack { name, copy, paths } => value(put_back(hands, job, name, copy, paths)?),
         SceneCall::Keep { copy, paths } => value(keep(hands, job, copy, paths)?),
         SceneCall::Drop { copy } => {
-            remove_all(hands.files.as_ref(), &root(hands, job, copy)).map_err(|e| file_failure(&e))?;
+            // An empty name is that of no copy.
+            if !copy.is_empty() {
+                remove_all(hands.files.as_ref(), &top(hands, job, copy)).map_err(|e| file_failure(&e))?;
+            }
             value(())
         }
         SceneCall::Forget => value(forget(hands, job)?),
@@ -115,7 +117,12 @@ fn root(hands: &Hands, job: &Job, copy: &str) -> PathBuf {
     if copy.is_empty() {
         return hands.workspace.root().to_owned();
     }
-    hands.workspace.store().join(TREES).join(name_of(&job.run_name, copy))
+    hands.workspace.tree_place(name_of(&job.run_name, copy))
+}
+
+/// The folder of a copy, which holds more than that where the workspace is a part of its repository.
+fn top(hands: &Hands, job: &Job, copy: &str) -> PathBuf {
+    hands.workspace.tree_top(name_of(&job.run_name, copy))
 }
 
 /// The snapshots as they are compared with a root: that of the workspace, or that of a copy.
@@ -165,16 +172,18 @@ fn forget(hands: &Hands, job: &Job) -> Result<(), Failure> {
 /// the workspace while it is made.
 fn make_copy(hands: &Hands, job: &Job, copy: &str) -> Result<TreePlace, Failure> {
     let place = root(hands, job, copy);
-    remove_all(hands.files.as_ref(), &place).map_err(|e| file_failure(&e))?;
+    remove_all(hands.files.as_ref(), &top(hands, job, copy)).map_err(|e| file_failure(&e))?;
     agents::copy_workspace(hands.files.as_ref(), &hands.workspace, &place).map_err(|e| file_failure(&e))?;
     mark(hands, job, copy, &place)?;
     Ok(TreePlace {
         name: format!("{TREES_PREFIX}/{}", name_of(&job.run_name, copy)),
         path: repository::shown(hands, &place),
+        resumed: false,
     })
 }
 
-fn files(hands: &Hands, root: &Path) -> Result<Vec<String>, Failure> {
+/// Lists the files below a root, without those that no work is about.
+pub(crate) fn files(hands: &Hands, root: &Path) -> Result<Vec<String>, Failure> {
     let mut found = vec![];
     let mut folders = vec![String::new()];
     while let Some(folder) = folders.pop() {

@@ -1,5 +1,7 @@
 //! Views as requests: what a view changes, and merging it, through the hands.
 
+mod places;
+
 use std::path::Component;
 use std::path::Path;
 use std::path::PathBuf;
@@ -11,12 +13,15 @@ use seriatim_core::failure::Class;
 use seriatim_core::failure::Failure;
 use seriatim_core::world::Isolation;
 use seriatim_core::world::Network;
+use seriatim_core::world::Overlap;
 use seriatim_core::world::ViewChange;
 use seriatim_core::world::ViewKind;
 use seriatim_flows::request::Check;
+use seriatim_flows::request::HookRun;
 use seriatim_flows::request::Unmerged;
 use seriatim_flows::request::WorldCall;
 
+use crate::hands::files::Kind;
 use crate::hands::git::ChangeKind;
 use crate::hands::git::GitError;
 use crate::hands::git::TreeEdit;
@@ -34,6 +39,7 @@ use crate::hands::views::ViewSize;
 use crate::job::Job;
 use crate::perform::Hands;
 use crate::perform::file_failure;
+use places::ShownPlace;
 
 /// Folders that no work is about where no repository says what is ignored.
 const NO_WORK: [&str; 3] = ["target", "node_modules", ".venv"];
@@ -132,7 +138,12 @@ pub fn of_checks(hands: &Hands, run: &str) -> Result<Vec<ViewPlace>, ViewError> 
 /// Lists the views of a run with what they change; the views of checks are none of them.
 pub fn of_run(hands: &Hands, run: &str) -> Result<Vec<RunView>, ViewError> {
     let mut views = vec![];
-    for at in hands.views.list(run)?.into_iter().filter(|at| !at.view.starts_with(CHECKS)) {
+    let is_there = |place: &Path| {
+        hands.files.look(place).is_ok_and(|found| found.is_some_and(|entry| entry.kind == Kind::Directory))
+    };
+    // The working tree of a step that was merged is gone, and with it what its views could be compared with.
+    let listed = hands.views.list(run)?.into_iter().filter(|at| !at.view.starts_with(CHECKS));
+    for at in listed.filter(|at| is_there(&at.place)) {
         let of = ViewOf { run, view: &at.view, place: &at.place };
         let seen = hands.views.change(of, &|paths| ignored(hands, &at.place, paths))?;
         let change = ViewChange { isolation: seen.isolation, files: seen.files, effects: seen.effects };
@@ -155,15 +166,18 @@ pub fn look_into(
     argv: Vec<String>,
     marker: String,
 ) -> Result<Spawn, ViewError> {
-    hands.views.isolation(Some(Isolation::World))?;
+    let share = shared(&at.place, &hands.config.worlds);
+    hands.views.isolation(Some(Isolation::World), &at.place, &share)?;
     let mut spawn = Spawn::new(argv, &at.place, marker);
     spawn.env = environment(&LOOKING_ENVIRONMENT);
     spawn.env.push(("SERIATIM_RUN".to_owned(), run.to_owned()));
     spawn.env.push(("SERIATIM_VIEW".to_owned(), at.view.clone()));
     let worlds = &hands.config.worlds;
     let apart = Apart { isolation: None, network: Network::Host, worlds, share: vec![], on: None };
-    let guest = Guest { looks: true, ..guest(&at.place, apart, Isolation::World, false) };
     let of = ViewOf { run, view: &at.view, place: &at.place };
+    let shown = places::show(hands, of, Isolation::World, &spawn.argv);
+    let shown = shown.map_err(|failure| ViewError::NoPlace { reason: failure.message })?;
+    let guest = Guest { looks: true, ..guest(&at.place, shown, apart, Isolation::World, false) };
     hands.views.enter(of, &guest, &mut spawn, &|paths| ignored(hands, &at.place, paths))?;
     Ok(spawn)
 }
@@ -192,13 +206,15 @@ pub(crate) fn enter(
     apart: Apart<'_>,
     spawn: &mut Spawn,
 ) -> Result<Isolation, Failure> {
-    let isolation = hands.views.isolation(apart.isolation).map_err(failure)?;
+    let isolation =
+        hands.views.isolation(apart.isolation, place, &shared(place, apart.worlds)).map_err(failure)?;
     if isolation == Isolation::None {
         return Ok(isolation);
     }
     let on = apart.on.clone();
-    let guest = Guest { on, ..guest(place, apart, isolation, false) };
     let of = ViewOf { run: &job.run_name, view, place };
+    let shown = places::show(hands, of, isolation, &spawn.argv)?;
+    let guest = Guest { on, ..guest(place, shown, apart, isolation, false) };
     hands.views.enter(of, &guest, spawn, &|paths| ignored(hands, place, paths)).map_err(failure)?;
     Ok(isolation)
 }
@@ -233,16 +249,19 @@ pub(crate) fn enter_check(
     fresh: bool,
     spawn: &mut Spawn,
 ) -> Result<Isolation, Failure> {
-    let isolation = hands.views.isolation(check.isolation).map_err(failure)?;
+    let worlds = &job.config.config.worlds;
+    let isolation = hands.views.isolation(check.isolation, place, &shared(place, worlds)).map_err(failure)?;
     if isolation == Isolation::None {
         return Ok(isolation);
     }
-    let worlds = &job.config.config.worlds;
     let apart = Apart { isolation: check.isolation, network: check.network, worlds, share: vec![], on: None };
     let view = view_of_check(check);
     let of = ViewOf { run: &job.run_name, view: &view, place };
-    let covered = cover(hands, of, check, spawn)?;
-    let guest = Guest { on: check.on.clone(), covered, ..guest(place, apart, isolation, fresh) };
+    let mut shown = places::show(hands, of, isolation, &spawn.argv)?;
+    if shown.at.is_none() {
+        shown.covered = cover(hands, of, check, spawn)?;
+    }
+    let guest = Guest { on: check.on.clone(), ..guest(place, shown, apart, isolation, fresh) };
     hands.views.enter(of, &guest, spawn, &|paths| ignored(hands, place, paths)).map_err(failure)?;
     Ok(isolation)
 }
@@ -294,11 +313,55 @@ pub(crate) fn reports_of_check(
     Ok(texts)
 }
 
-fn guest(place: &Path, apart: Apart<'_>, isolation: Isolation, fresh: bool) -> Guest {
-    let configured = apart.worlds.share.iter().map(|shared| place.join(shared));
-    let share = configured.chain(apart.share).collect();
-    let covered = Covered::default();
-    Guest { isolation, share, network: apart.network, fresh, on: None, covered, looks: false }
+/// Lists the files that a check changed in its view, without those that git ignores.
+pub(crate) fn written_by_check(
+    hands: &Hands,
+    job: &Job,
+    check: &Check,
+    place: &Path,
+) -> Result<Vec<String>, Failure> {
+    let view = view_of_check(check);
+    let of = ViewOf { run: &job.run_name, view: &view, place };
+    let seen = hands.views.change(of, &|paths| ignored(hands, place, paths)).map_err(failure)?;
+    Ok(seen.files.into_iter().filter(|file| !file.ignored).map(|file| file.path).collect())
+}
+
+/// Takes files that hooks changed out of their view: into the view of the work, or into the place itself. Returns a
+/// sentence where another process changed one of them meanwhile.
+pub(crate) fn take_from_check(
+    hands: &Hands,
+    job: &Job,
+    hooks: &HookRun,
+    place: &Path,
+    paths: &[String],
+) -> Result<Result<(), String>, Failure> {
+    let view = view_of_check(&hooks.check);
+    let from = ViewOf { run: &job.run_name, view: &view, place };
+    let ignores = |paths: &[String]| ignored(hands, place, paths);
+    if let Some(into) = &hooks.into {
+        let of = ViewOf { run: &job.run_name, view: into, place };
+        return hands.views.adopt(of, from, paths, &ignores).map(Ok).map_err(failure);
+    }
+    let git = hands.repositories.seen_from(&hands.workspace.inside(place.to_owned()), &[]);
+    let knowledge = Knowledge { ancestor: &|path| ancestor(git.as_ref(), path), ignores: &ignores };
+    let merged = hands.views.merge(from, &job.marker(), paths, Overlap::Refuse, &knowledge);
+    let overlaps = merged.map_err(failure)?.overlaps;
+    Ok(match overlaps.is_empty() {
+        true => Ok(()),
+        false => Err(format!("it changes files that changed meanwhile: {}", overlaps.join(", "))),
+    })
+}
+
+/// The folders that the configuration shares with every process that works in a place.
+fn shared(place: &Path, worlds: &Worlds) -> Vec<PathBuf> {
+    worlds.share.iter().map(|folder| place.join(folder)).collect()
+}
+
+fn guest(place: &Path, shown: ShownPlace, apart: Apart<'_>, isolation: Isolation, fresh: bool) -> Guest {
+    let ShownPlace { at: shown_at, covered } = shown;
+    let around = shared(shown_at.as_deref().unwrap_or(place), apart.worlds);
+    let share = around.into_iter().chain(apart.share).collect();
+    Guest { isolation, share, network: apart.network, fresh, on: None, covered, shown_at, looks: false }
 }
 
 /// Where the attempts of a view work.
@@ -350,7 +413,10 @@ fn value(outcome: impl Serialize) -> Result<Value, Failure> {
 
 pub(crate) fn failure(error: ViewError) -> Failure {
     let class = match &error {
-        ViewError::NoIsolation { .. } | ViewError::NoWorld(_) | ViewError::NoCopy { .. } => Class::Contract,
+        ViewError::NoIsolation { .. }
+        | ViewError::NoWorld(_)
+        | ViewError::NoCopy { .. }
+        | ViewError::NoPlace { .. } => Class::Contract,
         ViewError::BadFolder { .. } | ViewError::Layers(_) | ViewError::File(_) => Class::Storage,
     };
     Failure::new(class, error.to_string())

@@ -12,10 +12,13 @@ use serde::de::DeserializeOwned;
 use serde_json::Map;
 use serde_json::Value;
 use seriatim_core::choices::Choices;
+use seriatim_core::failure::Class;
 use seriatim_core::machine::Machine;
 use seriatim_core::machine::Refused;
 use seriatim_core::question::Answer;
 use seriatim_core::question::Question;
+use seriatim_core::reading::BrokenFile;
+use seriatim_core::reading::Reading;
 use seriatim_core::report::Report;
 use seriatim_core::time::Utc;
 
@@ -165,6 +168,12 @@ impl Cx {
         self.call(Request::Read(ReadFile { path: path.to_owned() })).await
     }
 
+    /// Reads a file of configuration or state: the same request as [`Cx::read`], with absence told from every other reason
+    /// why there is no text.
+    pub async fn reading(&self, path: &str) -> Reading<Text> {
+        reading_of(path, self.read(path).await)
+    }
+
     /// Writes a file; gives the hash of its content.
     pub async fn write(&self, file: WriteFile) -> Done<Hash> {
         self.call(Request::Write(file)).await
@@ -309,5 +318,16 @@ impl Cx {
             }),
         );
         Ok(())
+    }
+}
+
+/// Returns what the outcome of reading a file means for a reader of configuration or state.
+pub(crate) fn reading_of(path: &str, outcome: Done<Text>) -> Reading<Text> {
+    match outcome {
+        Ok(text) => Reading::Read(text),
+        Err(failure) if failure.class == Class::MissingArtifact => Reading::Absent,
+        Err(failure) => {
+            Reading::Broken(BrokenFile::unreadable(path, &failure.message, "make it a file that can be read"))
+        }
     }
 }

@@ -8,7 +8,11 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use serde_json::Value;
 use seriatim_core::config::Config;
+use seriatim_core::documents::Conditions;
 use seriatim_core::finding::Finding;
+use seriatim_core::reading::BrokenFile;
+use seriatim_core::reading::Reading;
+use seriatim_core::reading::text_of;
 use seriatim_core::time::Utc;
 
 /// One way to begin work: `seriatim run WORD`.
@@ -85,8 +89,10 @@ pub trait Ground {
     /// Returns the name of the workspace's folder.
     fn folder_name(&self) -> String;
     fn repository(&self) -> Repository;
-    /// Returns the bytes of a file; nothing where there is no such file.
-    fn read(&self, path: &str) -> Result<Option<Vec<u8>>, String>;
+    /// Reads a file of configuration or state. Links are followed inside the workspace.
+    fn read(&self, path: &str) -> Reading<Vec<u8>>;
+    /// Returns whether anything is at a path: also a folder, and a link that leads nowhere.
+    fn exists(&self, path: &str) -> bool;
     /// Returns what lies in a folder, sorted by name; nothing where there is no such folder.
     fn list(&self, folder: &str) -> Vec<Listed>;
     /// Finds a file that a person named from wherever they are.
@@ -97,6 +103,14 @@ pub trait Ground {
     fn plugin_root(&self) -> Option<String>;
     /// Returns the runs of a dialect in this workspace that are not over.
     fn unfinished(&self, flow: &str) -> Result<Vec<Unfinished>, NoStart>;
+
+    /// Returns what is wrong with the conditions of a document: they are compiled before anything runs.
+    fn check_conditions(&self, conditions: &Conditions) -> Vec<Finding>;
+
+    /// Reads a file as text.
+    fn text(&self, path: &str) -> Reading<String> {
+        self.read(path).and_then(|bytes| text_of(path, bytes))
+    }
 
     fn is_file(&self, path: &str) -> bool {
         let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
@@ -193,8 +207,8 @@ pub struct NoStart {
     pub why: Why,
     pub message: String,
     pub hints: Vec<String>,
-    /// The document that kept the work from beginning.
-    pub document: Option<Box<BrokenDocument>>,
+    /// The documents that kept the work from beginning.
+    pub documents: Vec<BrokenFile>,
 }
 
 /// What kind of reason it is; decides the exit code.
@@ -208,17 +222,9 @@ pub enum Why {
     Held,
 }
 
-/// A document with its findings.
-#[derive(Clone, Debug, PartialEq)]
-pub struct BrokenDocument {
-    pub path: String,
-    pub text: String,
-    pub findings: Vec<Finding>,
-}
-
 impl NoStart {
     pub fn usage(message: impl Into<String>) -> NoStart {
-        NoStart { why: Why::Usage, message: message.into(), hints: vec![], document: None }
+        NoStart { why: Why::Usage, message: message.into(), hints: vec![], documents: vec![] }
     }
 
     pub fn not_good(message: impl Into<String>) -> NoStart {
@@ -237,8 +243,27 @@ impl NoStart {
 
     /// Adds the document, so that its findings are shown.
     #[must_use]
-    pub fn because_of(self, path: &str, text: String, findings: Vec<Finding>) -> NoStart {
-        let document = BrokenDocument { path: path.to_owned(), text, findings };
-        NoStart { document: Some(Box::new(document)), ..self }
+    pub fn because_of(mut self, path: &str, text: String, findings: Vec<Finding>) -> NoStart {
+        self.documents.push(BrokenFile::of(path, text, findings));
+        self
+    }
+
+    /// Refuses because of files of configuration or state that cannot be used. Nothing was changed.
+    pub fn broken(documents: Vec<BrokenFile>) -> NoStart {
+        let headlines: Vec<String> = documents.iter().map(BrokenFile::headline).collect();
+        let mut hints: Vec<String> = vec![];
+        for remedy in documents.iter().map(BrokenFile::remedy) {
+            if !hints.contains(&remedy) {
+                hints.push(remedy);
+            }
+        }
+        hints.push("nothing was started".to_owned());
+        NoStart { hints, documents, ..NoStart::usage(headlines.join("; ")) }
+    }
+}
+
+impl From<BrokenFile> for NoStart {
+    fn from(broken: BrokenFile) -> NoStart {
+        NoStart::broken(vec![broken])
     }
 }

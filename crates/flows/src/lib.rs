@@ -11,6 +11,7 @@ pub mod attempts;
 mod cx;
 pub mod cycle;
 pub mod entrance;
+pub mod gate;
 pub mod guard;
 mod par;
 pub mod process;

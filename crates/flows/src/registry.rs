@@ -17,6 +17,7 @@ use seriatim_core::finding::Finding;
 use seriatim_core::projection::Fact;
 use seriatim_core::projection::NoFiles;
 use seriatim_core::projection::Projector;
+use seriatim_core::reading::BrokenFile;
 use seriatim_core::sentence::Sentence;
 use seriatim_core::time::Utc;
 use seriatim_core::view::MetricsView;
@@ -61,6 +62,12 @@ pub struct Ended {
 pub struct FileFindings {
     pub path: String,
     pub findings: Vec<Finding>,
+}
+
+impl From<&BrokenFile> for FileFindings {
+    fn from(broken: &BrokenFile) -> FileFindings {
+        FileFindings { path: broken.path.clone(), findings: broken.findings.clone() }
+    }
 }
 
 impl Ended {

@@ -15,9 +15,13 @@ use serde::Serialize;
 use serde_json::Value;
 use seriatim_core::config::Gate;
 use seriatim_core::failure::Failure;
+use seriatim_core::gate::OutputQuery;
+use seriatim_core::gate::OutputReading;
 use seriatim_core::hash::Hash;
+use seriatim_core::question::Choice;
 use seriatim_core::question::Question;
 use seriatim_core::report::Brief;
+use seriatim_core::report::OwedVerdict;
 use seriatim_core::time::Utc;
 use seriatim_core::world::Isolation;
 use seriatim_core::world::Network;
@@ -144,6 +148,12 @@ pub struct Assignment {
     /// Every criterion of the brief needs its answer.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub judge_all: bool,
+    /// The verdict that the report owes, where the work is to judge.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub verdict: Option<OwedVerdict>,
+    /// What a person who does this work in an agent's place can choose; empty means done, or not.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub by_person: Vec<PersonChoice>,
     /// A dry run: the agent works in a disposable copy, and what it would have written is only told.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub rehearsal: bool,
@@ -172,6 +182,43 @@ pub struct Assignment {
     /// Unmerged work of another view that the agent sees as if it were merged.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub on: Option<Unmerged>,
+}
+
+/// One thing that a person who does an agent's work can choose, and the report that it makes.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PersonChoice {
+    pub choice: Choice,
+    /// The verdict of the report; empty where the choice gives none.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub verdict: String,
+    /// What the choice says of every criterion of the brief.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub criteria_met: Option<bool>,
+    /// Outputs that the choice stands for.
+    #[serde(default, skip_serializing_if = "serde_json::Map::is_empty")]
+    pub outputs: serde_json::Map<String, Value>,
+    /// The name of the output that the person's words become, besides `answer`.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub words_as: String,
+}
+
+impl PersonChoice {
+    /// Returns a choice that a role tells from the others by its id, in the output `choice`.
+    pub fn told_by_id(choice: Choice) -> PersonChoice {
+        let mut made = PersonChoice::new(choice);
+        made.outputs.insert("choice".to_owned(), made.choice.id.clone().into());
+        made
+    }
+
+    pub fn new(choice: Choice) -> PersonChoice {
+        PersonChoice {
+            choice,
+            verdict: String::new(),
+            criteria_met: None,
+            outputs: serde_json::Map::new(),
+            words_as: String::new(),
+        }
+    }
 }
 
 /// Where a report carries the forbidden commands that the agent's output shows.
@@ -225,6 +272,9 @@ pub struct Check {
     /// Files that are told with the result where the check itself wrote them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub reports: Vec<String>,
+    /// What is looked for in its output, all of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub query: Option<OutputQuery>,
 }
 
 impl Check {
@@ -266,9 +316,12 @@ pub struct Ran {
     /// The file with the output that did not fit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
-    /// For each report of a check its text, where the check wrote it; absent where the check had no view of its own.
+    /// For each report of a check its text, where the check wrote it in this run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reports: Option<Vec<Option<String>>>,
+    /// What the whole output of a check showed, that part included which was not kept.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reading: Option<OutputReading>,
 }
 
 impl Ran {

@@ -19,7 +19,7 @@ use crate::workspace::make_redactor;
 /// Say whether the staged commit may be made: what the git pre-commit hook runs
 ///
 /// A step governs a commit when its state file is staged, or when it was started under the guard and no passed gate has
-/// closed it yet. Exit codes: 0 it may, 1 it may not (each reason is named).
+/// closed it yet. Where it finishes work, the gates of the project that were not green on these files are run first. Exit codes: 0 it may, 1 it may not (each reason is named).
 #[derive(clap::Args, Debug)]
 pub(crate) struct CommitGate {
     /// Look at what is about to be pushed, as the pre-push hook gets it on stdin
@@ -46,12 +46,15 @@ pub(crate) fn run(context: &Context, command: &CommitGate) -> Result<Exit> {
         return Ok(Exit::Good);
     };
     let gate = judge(context, &project, &ports, command);
-    let (passed, reasons, advice) = match &gate {
-        Ok(gate) => (gate.lets_pass(), gate.reasons(), gate.advice()),
+    let (passed, reasons, advice, notes) = match &gate {
+        Ok(gate) => (gate.lets_pass(), gate.reasons(), gate.advice(), gate.notes.clone()),
         // Never a silent pass.
-        Err(error) => (false, vec![error.message.clone()], vec![]),
+        Err(error) => (false, vec![error.message.clone()], vec![], vec![]),
     };
-    context.ui.document(&json!({"passed": passed, "guarded": true, "reasons": reasons, "advice": advice}));
+    context.ui.document(&json!({
+        "passed": passed, "guarded": true, "reasons": reasons, "advice": advice, "notes": notes,
+    }));
+    notes.iter().for_each(|note| context.ui.note(format!("The guard of this project: {note}")));
     if passed {
         return Ok(Exit::Good);
     }

@@ -11,9 +11,13 @@ use seriatim_core::action::lifecycle::Gate;
 use seriatim_core::action::lifecycle::Lifecycle;
 use seriatim_core::action::lifecycle::Stage;
 use seriatim_core::action::lifecycle_log;
-use seriatim_core::action::lifecycle_log::GateEnd;
-use seriatim_core::action::lifecycle_log::GateRun;
+use seriatim_core::action::lifecycle_log::LoggedGate;
 use seriatim_core::finding::Severity;
+use seriatim_core::gate;
+use seriatim_core::gate::Demand;
+use seriatim_core::gate::GateEnd;
+use seriatim_core::gate::GateRun;
+use seriatim_core::gate::OutputReading;
 use seriatim_core::time::span_in_words;
 use seriatim_engine::hands::disk::Disk;
 use seriatim_engine::hands::files::Files;
@@ -34,12 +38,13 @@ use crate::workspace::now;
 
 use committed::Committed;
 
-/// How long a gate may take when nothing says otherwise.
-const TIMEOUT_MS: u64 = 20 * 60_000;
+/// More output than this cannot be judged.
+const OUTPUT_BYTES_MAX: usize = 32 << 20;
 
 /// Run the gates that the current lifecycle stage requires
 ///
-/// All of them are run, also after a failure, in the folder of the configuration. Exit codes: 0 all passed, 1 one failed,
+/// All of them are run, also after a failure, in the folder of the configuration. Exit codes: 0 all passed or none required, 1 one
+/// failed,
 /// 2 the configuration cannot be used.
 #[derive(clap::Args, Debug)]
 pub(crate) struct Gates {
@@ -67,34 +72,9 @@ struct Outcome {
     timed_out: bool,
     duration_ms: u64,
     output: String,
-    /// Why there is no exit code; empty where there is one.
+    /// The gate as it is logged: the verdict and what it rests on.
     #[serde(skip)]
-    without_exit: String,
-}
-
-impl Outcome {
-    fn of(gate: &Gate, command: Vec<String>) -> Outcome {
-        Outcome {
-            name: gate.name.clone(),
-            command,
-            passed: false,
-            exit: None,
-            timed_out: false,
-            duration_ms: 0,
-            output: String::new(),
-            without_exit: String::new(),
-        }
-    }
-
-    /// As the log has it.
-    fn record(&self) -> GateRun {
-        GateRun {
-            name: self.name.clone(),
-            command: self.command.clone(),
-            end: self.exit.map_or_else(|| GateEnd::Without(self.without_exit.clone()), GateEnd::Exit),
-            output: self.output.clone(),
-        }
-    }
+    logged: LoggedGate,
 }
 
 pub(crate) fn run(context: &Context, command: &Gates) -> Result<Exit> {
@@ -127,25 +107,22 @@ pub(crate) fn run(context: &Context, command: &Gates) -> Result<Exit> {
     }
     ui.say(format!("Lifecycle stage: {}", stage.name));
     let outcomes: Vec<Outcome> = lifecycle.required(stage).map(|gate| one(ui, gate, &folder)).collect();
-    let failed: Vec<&str> = outcomes.iter().filter(|o| !o.passed).map(|o| o.name.as_str()).collect();
+    let runs: Vec<LoggedGate> = outcomes.iter().map(|outcome| outcome.logged.clone()).collect();
+    let verdict = lifecycle_log::verdict(&stage.name, &runs);
     if let Some(file) = &command.evidence {
-        let runs: Vec<GateRun> = outcomes.iter().map(Outcome::record).collect();
         keep(context, &seen_from(file), &stage.name, &runs)?;
     }
     ui.document(&json!({
         "stage": stage.name, "current_stage": lifecycle.current_stage, "committed": committed.answer(),
-        "passed": failed.is_empty(), "gates": outcomes,
+        "passed": verdict.closes(), "verdict": verdict, "gates": outcomes,
     }));
-    if failed.is_empty() {
-        ui.say(format!("[SUMMARY] PASSED ({} gate(s))", outcomes.len()));
-        return Ok(Exit::Good);
-    }
-    ui.say(format!("[SUMMARY] FAILED ({} gate(s)): {}", failed.len(), failed.join(", ")));
-    Ok(Exit::NotGood)
+    ui.say(lifecycle_log::summary(&runs));
+    // A stage that requires no gates is a lawful absence: it is told, and nothing failed.
+    Ok(if verdict.closes() { Exit::Good } else { Exit::NotGood })
 }
 
 /// Keeps what was run as evidence, without secrets.
-fn keep(context: &Context, file: &Path, stage: &str, runs: &[GateRun]) -> Result<()> {
+fn keep(context: &Context, file: &Path, stage: &str, runs: &[LoggedGate]) -> Result<()> {
     let file = std::path::absolute(file).unwrap_or_else(|_| file.to_owned());
     let redactor = Workspace::open(context)?.redactor()?;
     let log = lifecycle_log::stamped(stage, now(), runs);
@@ -191,7 +168,8 @@ fn list(ui: &Ui, lifecycle: &Lifecycle, stage: &Stage) {
 }
 
 fn one(ui: &Ui, gate: &Gate, folder: &Path) -> Outcome {
-    let command = gate.command_in(&folder.to_string_lossy());
+    let declared = gate.declared_in(&folder.to_string_lossy());
+    let command = declared.command.clone();
     ui.say(format!("[GATE] {}", gate.name));
     ui.say(format!("  command: {}", command.join(" ")));
     let mut spawn = Spawn::new(command.clone(), folder, format!("gate-{}-{}", gate.name, std::process::id()));
@@ -199,43 +177,49 @@ fn one(ui: &Ui, gate: &Gate, folder: &Path) -> Outcome {
     spawn.env = std::env::vars_os()
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
         .collect();
-    let limit_ms = gate.timeout_ms.unwrap_or(TIMEOUT_MS);
-    spawn.deadline_ms = Some(limit_ms);
-    let mut outcome = Outcome::of(gate, command);
-    let why = match Supervised::by_this_program().run(&spawn, &Unwatched) {
+    spawn.deadline_ms = declared.timeout_ms;
+    // The whole output is judged, so that all of it is kept.
+    spawn.keep_bytes = OUTPUT_BYTES_MAX;
+    let (end, output, duration_ms, cut) = match Supervised::by_this_program().run(&spawn, &Unwatched) {
         Ok(ended) => {
-            outcome.duration_ms = ended.duration_ms;
-            outcome.output = format!("{}{}", ended.stdout, ended.stderr);
-            let why = match ended.how {
-                How::Exited(code) => {
-                    outcome.exit = Some(code);
-                    outcome.passed = code == 0;
-                    format!("exit code {code}")
-                }
-                How::Signaled(signal) => format!("ended by signal {signal}"),
-                How::Deadline => {
-                    outcome.timed_out = true;
-                    format!("not finished within {}", span_in_words(limit_ms))
-                }
-                How::Stopped => "stopped".to_owned(),
-            };
-            if !outcome.output.trim().is_empty() {
-                ui.say(outcome.output.trim_end());
+            let output: String = format!("{}{}", ended.stdout, ended.stderr);
+            if !output.trim().is_empty() {
+                ui.say(output.trim_end());
             }
-            why
+            let end = match ended.how {
+                How::Exited(code) => GateEnd::Exit(code),
+                How::Signaled(_) => GateEnd::Signal,
+                How::Deadline => {
+                    let limit = span_in_words(declared.timeout_ms.unwrap_or_default());
+                    GateEnd::Deadline(format!("not finished within {limit}"))
+                }
+                How::Stopped => GateEnd::NotRun("stopped".to_owned()),
+            };
+            (end, output, ended.duration_ms, ended.cut())
         }
-        Err(error) => {
-            outcome.output = error.to_string();
-            error.to_string()
-        }
+        Err(error) => (GateEnd::NotRun(error.to_string()), error.to_string(), 0, false),
     };
-    ui.say(if outcome.passed {
-        format!("[PASS] {}", gate.name)
-    } else {
-        format!("[FAIL] {} ({why})", gate.name)
-    });
-    if outcome.exit.is_none() {
-        outcome.without_exit = why;
+    let query = gate::query(&gate.name, &declared);
+    let reading = OutputReading { cut, ..gate::read(&query, &output, end.exit(), &[]) };
+    let run = GateRun {
+        gate: gate.name.clone(),
+        argv: command.clone(),
+        end: end.clone(),
+        good: declared.good_exits(),
+        reading,
+        tail: gate::tail(&output),
+        output: None,
+    };
+    let logged = LoggedGate { evidence: gate::judge(run, &Demand::default()), output: output.clone() };
+    ui.say(logged.result_line());
+    Outcome {
+        name: gate.name.clone(),
+        command,
+        passed: logged.passed(),
+        exit: end.exit(),
+        timed_out: matches!(end, GateEnd::Deadline(_)),
+        duration_ms,
+        output,
+        logged,
     }
-    outcome
 }

@@ -9,7 +9,6 @@ use serde::Serialize;
 use seriatim_core::check;
 use seriatim_core::check::Surroundings;
 use seriatim_core::closest::closest;
-use seriatim_core::config::Config;
 use seriatim_core::finding::Severity;
 use seriatim_core::kind::Kind;
 use seriatim_core::process::Definition;
@@ -104,12 +103,7 @@ struct Row<'a> {
 
 /// Definitions are found whatever the configuration says, also where it cannot be read.
 fn definitions(root: &Path) -> Vec<FoundDefinition> {
-    let workspace = Workspace {
-        root: root.to_owned(),
-        config: Config::default(),
-        home: Home::of(root),
-        unreadable: None,
-    };
+    let workspace = Workspace::unconfigured(root.to_owned(), Home::of(root));
     find_definitions(&OnDisk { workspace: &workspace })
 }
 

@@ -3,6 +3,8 @@
 use std::path::Path;
 use std::path::PathBuf;
 
+use seriatim_core::guard::git_hook::SIGNATURE;
+use seriatim_core::guard::git_hook::is_signed;
 use seriatim_core::hash::Hash;
 use seriatim_engine::guard::Kept;
 use seriatim_engine::hands::files::Expect;
@@ -18,8 +20,6 @@ use crate::error::Result;
 pub(super) const NAMES: [&str; 2] = ["pre-commit", "pre-push"];
 /// What is added to the name of a hook that was there before.
 const BEFORE: &str = ".before-seriatim";
-/// By this line the scripts are known, of this version or another one.
-const SIGNATURE: &str = "# seriatim guard: ";
 const MODE: u32 = 0o755;
 
 /// Where a repository has its hooks.
@@ -253,10 +253,6 @@ pub(super) fn discover(root: &Path, place: &Place) -> Vec<Kept> {
         Some(Kept { path: named(root, &path), original: None, ours: Hash::of(&bytes), folders: vec![] })
     };
     NAMES.iter().filter_map(found).collect()
-}
-
-fn is_signed(bytes: &[u8]) -> bool {
-    String::from_utf8_lossy(bytes).lines().take(3).any(|line| line.starts_with(SIGNATURE))
 }
 
 fn word(name: &str) -> &str {

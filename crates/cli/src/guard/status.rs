@@ -9,12 +9,14 @@ use serde_json::json;
 use seriatim_core::guard::client::Client;
 use seriatim_core::guard::settings::Presence;
 use seriatim_core::guard::settings::State;
+use seriatim_core::roadmap::verdict::NOTHING_CHECKED;
 use seriatim_core::roadmap::verdict::sentences;
 use seriatim_engine::guard::Guard;
 use seriatim_engine::guard::Installed;
 use seriatim_engine::guard::Mark;
 use seriatim_engine::guard::OpenStep;
 use seriatim_engine::guard::Project;
+use seriatim_engine::guard::rules::Rules;
 
 use super::clients::Settings;
 use super::git_hooks;
@@ -39,6 +41,9 @@ pub(crate) struct Status {
     /// Absent where there is no repository.
     git: Option<Vec<(String, git_hooks::State)>>,
     steps: Vec<OpenStep>,
+    /// The gates that are run at a stop and at a commit.
+    /// Absent where the configuration cannot be read.
+    gates: Option<Vec<&'static str>>,
 }
 
 /// The hooks of one client.
@@ -108,7 +113,8 @@ impl Status {
             vec![]
         };
         let mark_path = named(root, &Project::mark_path(root));
-        Status { guarded, clients, mark, mark_path, git, steps }
+        let gates = Rules::read(&project).map(|rules| rules.gates()).ok();
+        Status { guarded, clients, mark, mark_path, git, steps, gates }
     }
 
     /// Guarded, with every hook where it belongs.
@@ -134,12 +140,14 @@ impl Status {
                 json!({
                     "step": step.task_id, "step_file": step.step_file, "opened": step.opened.to_string(),
                     "ended": step.ended, "holds": sentences(&step.holds),
+                    "held_at_commit": step.held_at_commit, "accepted": step.accepted,
                 })
             })
             .collect();
         json!({
             "guarded": self.guarded, "mark_readable": self.mark.is_some(), "whole": self.is_whole(),
             "clients": clients, "git_hooks": git, "open_steps": steps,
+            "gates": self.gates,
         })
     }
 
@@ -169,9 +177,20 @@ impl Status {
             }
             None => ui.say("This is no git repository: commits are not protected."),
         }
+        let gates = match self.gates.as_deref() {
+            None => "the configuration cannot be read (`seriatim doctor`)".to_owned(),
+            Some([]) => NOTHING_CHECKED.to_owned(),
+            Some(gates) => format!("run when a step is said to be done: {}", gates.join(", ")),
+        };
+        ui.say(format!("{:<8} {gates}", "gates"));
         for step in &self.steps {
             ui.say(format!("{:<8} {}, since {}", "open", step.in_words(), step.opened.seconds()));
             sentences(&step.holds).iter().for_each(|hold| ui.say(format!("{:<8} held: {hold}", "")));
+            if !step.held_at_commit.is_empty() {
+                let gates = step.held_at_commit.join(", ");
+                ui.say(format!("{:<8} its commit is held by: {gates} (`seriatim inbox`)", ""));
+            }
+            step.accepted.iter().for_each(|accepted| ui.say(format!("{:<8} {}", "", accepted.in_words())));
         }
     }
 }

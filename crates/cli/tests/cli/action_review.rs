@@ -36,7 +36,8 @@ fn oc_58_a_critical_finding_goes_back_twice_and_no_option_approves_it() {
     }
     assert_eq!(workshop.question().id(), question.id());
     // To try again sends it back once more; when the reviewer is content, a person can approve.
-    workshop.usual().resume(&[("blocked", "fix", ""), RELEASE]).exits(0);
+    workshop.table(&[("security", 0, "usual; closes F1")]);
+    workshop.resume(&[("blocked", "fix", ""), RELEASE]).exits(0);
     assert_eq!(workshop.counts(), [4, 1, 1, 4]);
     workshop.verify();
 }
@@ -112,7 +113,8 @@ fn oc_94_nothing_proceeds_past_findings_behind_which_no_gate_stands() {
     workshop.build(&[]).exits(3);
     assert_eq!(workshop.counts(), [3, 0, 0, 3]);
     assert!(!workshop.question().choices().contains(&"approve"));
-    workshop.table(&[("security", 0, "usual; found high 'weak hash' engine/api.sh 1")]);
+    let closed = r#"usual; finish '{"findings": [{"severity": "high", "title": "weak hash", "file": "engine/api.sh"}], "closed": [{"id": "F1", "reason": "it is fixed"}]}'"#;
+    workshop.table(&[("security", 0, closed)]);
     workshop.resume(&[("blocked", "fix", "")]).exits(3);
     assert!(workshop.question().with_words().contains(&"approve"));
     workshop.resume(&[("Gate findings", "approve", "for the demonstration")]).exits(0);

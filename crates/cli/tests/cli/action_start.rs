@@ -189,7 +189,7 @@ fn oc_10_ambiguous_words_are_asked_about_before_anything_runs() {
 #[test]
 fn oc_109_a_malformed_contract_does_not_start() {
     let workshop = Workshop::of("- {agent: backend-develper}\n- {gate: approval, agent: security}\n");
-    let output = workshop.build(&[]).exits(1).says("its documents have errors");
+    let output = workshop.build(&[]).exits(2).says("agents/agent-map.yaml:");
     output
         .says("did you mean `backend-developer`?")
         .says("a step has only one of `agent`, `parallel` and `gate`");

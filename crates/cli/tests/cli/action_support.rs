@@ -398,6 +398,8 @@ finish() {
 found() {
     finish "{\"findings\": [{\"severity\": \"$1\", \"title\": \"$2\", \"file\": \"$3\", \"line\": $4, \"remedy\": \"mend it\"}]}"
 }
+# No finding, and this one is closed by name.
+closes() { finish "{\"findings\": [], \"closed\": [{\"id\": \"$1\", \"reason\": \"it is fixed\"}]}"; }
 # It says itself that it failed: without a class, or with one and words.
 fail() { report '{"status": "failed", "summary": "it broke"}'; }
 failed() { report "{\"status\": \"failed\", \"summary\": \"$2\", \"error\": {\"class\": \"$1\", \"message\": \"$2\"}}"; }

@@ -270,7 +270,7 @@ fn quiet_says_only_what_was_asked_for() {
     insta::assert_snapshot!(env.run(&["-q", "run", "process", "instance.yaml"]).snapshot(), @r#"
     --- stdout
 
-    completed: 'Bake bread for the evening' is done; the result is GENERATED. Kneaded.
+    completed: 'Bake bread for the evening' is done; the result is GENERATED, on the agent's word. Kneaded.
     --- exit 0
     "#);
 }
@@ -282,6 +282,7 @@ fn a_file_that_is_no_process_is_refused_before_anything_is_written() {
     insta::assert_snapshot!(env.run(&["run", "process", "missing.yaml"]).snapshot(), @r#"
     --- stderr
     error: missing.yaml cannot be read: No such file or directory (os error 2)
+    help: name a file that is there and that you may read
     --- exit 2
     "#);
     insta::assert_snapshot!(env.run(&["run", "process", "broken.yaml"]).snapshot(), @r#"

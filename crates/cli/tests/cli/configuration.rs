@@ -43,6 +43,7 @@ fn errors_in_the_configuration_are_shown_with_their_place_and_nothing_is_started
       = help: add `command = ["program", "argument"]`
 
     error: seriatim.toml has 3 error(s)
+    help: fix it; `seriatim check seriatim.toml` shows every problem
     --- exit 2
     "#);
     assert!(!env.store().exists());
@@ -60,6 +61,7 @@ fn a_configuration_that_is_no_toml() {
       |                ^
 
     error: seriatim.toml has 1 error(s)
+    help: fix it; `seriatim check seriatim.toml` shows every problem
     --- exit 2
     "#);
 }
@@ -76,6 +78,7 @@ fn a_kind_of_agent_that_is_not_built_is_an_error_and_never_a_silent_fallback() {
       |        ^^^^^^^^
 
     error: seriatim.toml has 1 error(s)
+    help: fix it; `seriatim check seriatim.toml` shows every problem
     --- exit 2
     "#);
 }

@@ -9,6 +9,7 @@ use seriatim_core::cycle::block;
 
 use crate::support::Env;
 use crate::support::Output;
+use crate::support::in_worlds;
 
 /// Eight words and something to check.
 pub(crate) const GOAL: &str = "Make greet.sh say good morning so that the tests pass";
@@ -28,6 +29,14 @@ step() {
         \"files\": [\"greet.sh\"], \"creates\": [], \"loc\": ${3:-1}, \"risk\": \"${1:-low}\", \
         \"success_criteria\": [\"greet.sh says good morning\"], \"commands\": [${2:-}]}}"
 }
+# pass: the Judge finds it good, and closes every open finding of its brief by name.
+pass() {
+    closed=$(grep -o '\\n- F[0-9]* [A-Z]' "$SERIATIM_BRIEF" | grep -o 'F[0-9]*' | sort -u |
+        sed 's/.*/{"id": "&", "reason": "it is fixed"}/' | paste -sd, -)
+    say "{\"result\": \"PASS\", \"closed\": [$closed]}"
+}
+# greet: the change that is asked for, in other words each time.
+greet() { if [ $n = 1 ]; then echo 'echo good morning'; else echo "echo good morning # $n"; fi >greet.sh; }
 done_well() { say '{"result": "SUCCESS"}'; }
 # lines FILE COUNT: a file of so many lines.
 lines() { mkdir -p "$(dirname "$1")"; awk -v n="$2" 'BEGIN { for (i = 1; i <= n; i++) print "line", i }' >"$1"; }
@@ -61,12 +70,14 @@ impl Project {
         env.git(&["config", "user.email", "ada@example.org"]);
         env.git(&["add", "."]);
         env.git(&["commit", "--quiet", "--message=Begin"]);
+        if in_worlds() {
+            let desk = env.root.with_file_name("shared").join("desk");
+            fs::create_dir(&desk).unwrap();
+            std::os::unix::fs::symlink(desk, env.path(DESK)).unwrap();
+        }
         env.file(&format!("{DESK}/agent.sh"), AGENT);
         let project = Project { env };
-        project
-            .planner("step")
-            .actor("echo 'echo good morning' >greet.sh; done_well")
-            .judge("say '{\"result\": \"PASS\"}'")
+        project.planner("step").actor("greet; done_well").judge("pass")
     }
 
     fn role(self, role: &str, script: &str) -> Project {

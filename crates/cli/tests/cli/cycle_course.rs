@@ -56,7 +56,9 @@ fn a_whole_cycle_with_a_question_a_red_battery_and_a_commit() {
 // CY-10, CY-76, CY-77, CY-93, K-61
 #[test]
 fn five_insufficient_pause_and_a_restart_by_instruction() {
-    let project = Project::new().judge(r#"case $n in 6) say '{"result": "PASS"}' ;; *) say '{"result": "INSUFFICIENT", "diagnostics": "too curt"}' ;; esac"#);
+    let project = Project::new().judge(
+        r#"case $n in 6) pass ;; *) say '{"result": "INSUFFICIENT", "diagnostics": "too curt"}' ;; esac"#,
+    );
     project.run(&[]).exits(3).says("Paused");
     assert_eq!((project.calls("actor"), project.calls("judge")), (5, 5));
     assert_eq!(project.archive(), ["cycle-001_incomplete.md"]);
@@ -77,15 +79,16 @@ fn five_insufficient_pause_and_a_restart_by_instruction() {
 // CY-77, CY-79
 #[test]
 fn after_a_pause_a_new_goal_is_a_new_cycle() {
-    let project = Project::new()
-        .actor("echo \"echo good morning $n\" >greet.sh; done_well")
-        .judge(r#"case $n in 6) say '{"result": "PASS"}' ;; *) say '{"result": "INSUFFICIENT", "diagnostics": "too curt"}' ;; esac"#);
+    let project = Project::new().actor("echo \"echo good morning $n\" >greet.sh; done_well").judge(
+        r#"case $n in 6) pass ;; *) say '{"result": "INSUFFICIENT", "diagnostics": "too curt"}' ;; esac"#,
+    );
     let goal = "Let greet.sh wish a good morning to all who come by";
     project.run(&[("Paused", "new_goal", goal), ("Approval", "commit", "")]).exits(0);
     assert_eq!(project.archive(), ["cycle-001_incomplete.md", "cycle-002.md"]);
     let document = project.archived("cycle-002.md");
     assert!(document.starts_with("# Cycle 002:") && document.contains(goal), "{document}");
-    assert!(!document.contains("too curt"), "{document}");
+    // What stood in the way is over; the finding is closed by name.
+    assert!(document.contains("too curt (judge): closed by judge"), "{document}");
 }
 
 // E-33, K-60
@@ -115,7 +118,7 @@ fn e_32_a_fail_of_the_actor_does_not_reset_the_count_of_insufficient() {
 #[test]
 fn e_31_a_pass_resets_the_count_of_insufficient() {
     let project = Project::new().judge(
-        r#"case $n in 5) say '{"result": "PASS"}' ;; *) say '{"result": "INSUFFICIENT", "diagnostics": "too curt"}' ;; esac"#,
+        r#"case $n in 5) pass ;; *) say '{"result": "INSUFFICIENT", "diagnostics": "too curt"}' ;; esac"#,
     );
     project.run(&[("Approval", "changes", "Shorter.")]).exits(3).says("Paused");
     assert_eq!(project.calls("judge"), 10);

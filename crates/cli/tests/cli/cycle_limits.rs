@@ -87,7 +87,8 @@ fn e_36_a_block_inside_a_diff_is_not_a_block_of_the_document() {
 // E-37
 #[test]
 fn e_37_an_actor_cannot_say_pass() {
-    let project = Project::new().actor("case $n in 1) say '{\"result\": \"PASS\"}' ;; *) echo 'echo good morning' >greet.sh; done_well ;; esac");
+    let project = Project::new()
+        .actor("case $n in 1) pass ;; *) echo 'echo good morning' >greet.sh; done_well ;; esac");
     project.run(&[]).exits(3).says("Approval");
     assert!(project.prompt("planner", 2).contains("The result must be SUCCESS or FAIL; it was PASS."));
 }
@@ -156,7 +157,7 @@ fn cy_22_each_role_may_say_what_it_lacks_and_only_its_next_brief_has_it() {
     let project = Project::new()
         .planner(&lacking("step"))
         .actor(&lacking("echo 'echo good morning' >greet.sh; done_well"))
-        .judge(&lacking("say '{\"result\": \"PASS\"}'"));
+        .judge(&lacking("pass"));
     project.run(&[]).exits(3).says("The Planner says what it lacks: the tone.");
     let given = [
         ("The Planner says", "provide_input", "Tone A."),

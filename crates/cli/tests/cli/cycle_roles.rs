@@ -39,9 +39,9 @@ fn cy_04_cy_50_cy_51_the_judge_has_criteria_change_and_evidence_before_it_speaks
     for words in [
         "Done when:\n- greet.sh says good morning",
         "+echo good morning",
-        "- Existing Tests: green 1 passed",
-        "- Scope: green 2 lines in 1 file",
-        "- Planned changes: green all planned files were changed",
+        "- Existing Tests: good 1 passed",
+        "- Scope: good 2 lines in 1 file",
+        "- Planned changes: good all planned files were changed",
     ] {
         assert!(brief.contains(words), "{words}: {brief}");
     }
@@ -59,8 +59,8 @@ fn cy_52_cy_60_what_cannot_be_checked_is_noted_and_the_linter_is_run() {
         .says("Linter/Formatter: 4 files are tidy")
         .says("Security Scans: no such check is configured");
     let document = project.document();
-    assert!(document.contains("| Security Scans | none | no such check is configured |"), "{document}");
-    assert!(document.contains("| Linter/Formatter | green | 4 files are tidy |"), "{document}");
+    assert!(document.contains("| Security Scans | not run | no such check is configured |"), "{document}");
+    assert!(document.contains("| Linter/Formatter | good | 4 files are tidy |"), "{document}");
 }
 
 // CY-54, CY-61, CY-64: what the scanner says is in the document, and holds the commit.
@@ -70,7 +70,7 @@ fn cy_54_cy_61_a_finding_of_the_scanner_is_logged_and_insufficient() {
     project.run(&[]).exits(3).says("Paused");
     let document = project.document();
     assert!(
-        document.contains("| Security Scans | red | exit code 1 CVE-2026-0001 in greet.sh |"),
+        document.contains("| Security Scans | bad | it failed with exit code 1 CVE-2026-0001 in greet.sh |"),
         "{document}"
     );
     assert_eq!(blocks(&document)[3], "Judge INSUFFICIENT > Planner");
@@ -134,11 +134,11 @@ fn cy_48_cy_49_cy_69_the_reasons_of_an_actor_reach_the_planner() {
     }
 }
 
-// CY-70, K-64: a report that cannot be read is corrected twice; then the next role goes on from the evidence.
+// CY-70, K-114: a report that cannot be read is corrected twice; then a person decides.
 #[test]
-fn cy_70_an_unreadable_judge_is_logged_and_the_evidence_goes_on() {
+fn cy_70_an_unreadable_judge_is_logged_and_a_person_decides() {
     let project = Project::new().judge("echo 'PASS!' >\"$SERIATIM_REPORT\"");
-    project.run(&[]).exits(3).says("Approval");
+    project.run(&[]).exits(3).says("Not checked");
     assert_eq!(project.calls("judge"), 3);
     assert_eq!(project.facts("attempt_failed").len(), 3);
 }
@@ -151,12 +151,12 @@ fn cy_68_a_crashed_suite_is_tried_again_with_a_subset() {
                   subset = [\"sh\", \"-c\", \"echo 1 passed: $*\", \"sh\", \"{files}\"]\n";
     let project = Project::new().with("seriatim.toml", config);
     project.run(&[]).exits(3).says(
-        "The whole suite crashed (ended by a signal); a subset of it was run instead: 1 passed: greet.sh",
+        "the whole suite crashed (it was ended by a signal); a subset of it was run instead: 1 passed: greet.sh",
     );
-    // Without a subset the whole is run once more, and what crashes twice is red.
+    // Without a subset the whole is run once more, before the work and after it; what crashes twice is unknown.
     let project = Project::new().with("check.sh", "echo again >>.git/tried; kill -SEGV $$\n");
-    project.run(&[]).exits(3).says("Paused");
-    assert_eq!(project.env.read(".git/tried").lines().count(), 2 * 5);
+    project.run(&[]).exits(3).says("Not checked");
+    assert_eq!(project.env.read(".git/tried").lines().count(), 2 * 2);
 }
 
 // CY-18, E-34: the engine is killed while the Actor works; no section is lost, and the counters are as they were.
@@ -164,7 +164,7 @@ fn cy_68_a_crashed_suite_is_tried_again_with_a_subset() {
 fn cy_18_e_34_kill_9_in_mid_cycle_loses_no_section() {
     let project = Project::new()
         .actor("case $n in 2) echo $$ >.git/began; read word <.git/hold ;; esac; echo \"echo good morning $n\" >greet.sh; done_well")
-        .judge(r#"case $n in 1) say '{"result": "INSUFFICIENT", "diagnostics": "too curt"}' ;; *) say '{"result": "PASS"}' ;; esac"#);
+        .judge(r#"case $n in 1) say '{"result": "INSUFFICIENT", "diagnostics": "too curt"}' ;; *) pass ;; esac"#);
     let (mut began, _hold) = (project.env.fifo(".git/began"), project.env.fifo(".git/hold"));
     let engine = project.env.start(&["run", "cycle", "--goal", crate::cycle::GOAL, "--no-input"]);
     let agent = began.process(&engine);
@@ -267,8 +267,12 @@ fn cy_47_a_forbidden_command_is_found_anywhere_in_the_output() {
 #[test]
 fn cy_77_work_of_a_paused_cycle_does_not_slip_through() {
     let project = Project::new()
-        .actor("case $n in 1) echo left >left.txt ;; esac; echo \"echo good morning $n\" >greet.sh; done_well")
-        .judge(r#"case $n in 6) say '{"result": "PASS"}' ;; *) say '{"result": "INSUFFICIENT", "diagnostics": "too curt"}' ;; esac"#);
+        .actor(
+            "case $n in 1) echo left >left.txt ;; esac; echo \"echo good morning $n\" >greet.sh; done_well",
+        )
+        .judge(
+            r#"case $n in 6) pass ;; *) say '{"result": "INSUFFICIENT", "diagnostics": "too curt"}' ;; esac"#,
+        );
     let goal = "Let greet.sh wish a good morning to all who come by";
     project.run(&[("Paused", "new_goal", goal)]).exits(3).says("+left");
     project.resume(&[("Approval", "commit", "")]).exits(0);

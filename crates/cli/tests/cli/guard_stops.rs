@@ -311,7 +311,12 @@ fn ds_97_the_gates_of_the_project_are_run_when_a_step_is_said_to_be_done() {
     // Nothing is said to be done yet, so nothing is run.
     assert!(!guarded.sub_stop(AGENT).blocked().contains("G6"));
     guarded.all_done();
-    holds(&guarded.sub_stop(AGENT).blocked(), &["G6: `tests` is red: 1 failed"]);
+    holds(
+        &guarded.sub_stop(AGENT).blocked(),
+        &[
+            "G6: `tests` is red: the tests failed; proves nothing: the command failed, and its output does not say why (exit code 1): 1 failed",
+        ],
+    );
     guarded.env.run(&["commit-gate"]).exits(1).says("G6: `tests` is red");
     guarded.env.file("src/greet.sh", "echo good morning\n");
     guarded.sub_stop(AGENT).passes();

@@ -3,6 +3,8 @@
 #[cfg(test)]
 mod action_approval;
 #[cfg(test)]
+mod action_beside;
+#[cfg(test)]
 mod action_build;
 #[cfg(test)]
 mod action_evidence;
@@ -32,6 +34,8 @@ mod cancel;
 mod check;
 #[cfg(test)]
 mod commands;
+#[cfg(test)]
+mod commit_exact;
 #[cfg(test)]
 mod configuration;
 #[cfg(test)]
@@ -65,11 +69,15 @@ mod guard_broken;
 #[cfg(test)]
 mod guard_commit;
 #[cfg(test)]
+mod guard_commit_gates;
+#[cfg(test)]
 mod guard_doctor;
 #[cfg(test)]
 mod guard_doors;
 #[cfg(test)]
 mod guard_ends;
+#[cfg(test)]
+mod guard_engine;
 #[cfg(test)]
 mod guard_gates;
 #[cfg(test)]
@@ -104,6 +112,14 @@ mod pinned_config;
 #[cfg(test)]
 mod process;
 #[cfg(test)]
+mod promise_action;
+#[cfg(test)]
+mod promise_cycle;
+#[cfg(test)]
+mod promise_process;
+#[cfg(test)]
+mod promise_reading;
+#[cfg(test)]
 mod prompt;
 #[cfg(test)]
 mod questions;
@@ -129,6 +145,8 @@ mod roadmap_messages;
 mod roadmap_moves;
 #[cfg(test)]
 mod roadmap_parallel;
+#[cfg(test)]
+mod roadmap_parallel_kept;
 #[cfg(test)]
 mod roadmap_prompts;
 #[cfg(test)]
@@ -177,6 +195,10 @@ mod test_process_command;
 mod verify;
 #[cfg(test)]
 mod world_command;
+#[cfg(test)]
+mod world_crashes;
+#[cfg(test)]
+mod world_dialects;
 #[cfg(test)]
 mod world_hostile;
 #[cfg(test)]

@@ -79,14 +79,20 @@ impl Running {
         self.output()
     }
 
-    /// Waits until `what` can be read.
+    /// Waits until `what` can be read, or until its own end; returns whether it can be read.
     #[track_caller]
-    fn wait_for(&self, what: impl AsFd) {
+    fn speaks(&self, what: impl AsFd) -> bool {
         let own = pidfd_open(Pid::from_child(&self.child), PidfdFlags::empty()).unwrap();
         let mut sources = [PollFd::new(&what, PollFlags::IN), PollFd::new(&own, PollFlags::IN)];
         let count = poll(&mut sources, Some(&Timespec { tv_sec: LIMIT_S, tv_nsec: 0 })).unwrap();
         assert!(count > 0, "nobody wrote to the pipe:\n{}", self.said());
-        assert!(sources[0].revents().contains(PollFlags::IN), "it ended too early:\n{}", self.said());
+        sources[0].revents().contains(PollFlags::IN)
+    }
+
+    /// Waits until `what` can be read.
+    #[track_caller]
+    fn wait_for(&self, what: impl AsFd) {
+        assert!(self.speaks(what), "it ended too early:\n{}", self.said());
     }
 
     pub(crate) fn signal(&self, signal: Signal) {
@@ -117,6 +123,12 @@ impl Fifo {
         self.until("\n", engine).trim_end_matches('\n').to_owned()
     }
 
+    /// Waits for a line from an agent of `engine`; nothing where that ends without one.
+    #[track_caller]
+    pub(crate) fn line_unless_over(&mut self, engine: &Running) -> Option<String> {
+        engine.speaks(&self.file).then(|| self.line(engine))
+    }
+
     /// Waits until something ends with `words`, and gives all of it.
     #[track_caller]
     pub(crate) fn until(&mut self, words: &str, engine: &Running) -> String {
@@ -133,7 +145,9 @@ impl Fifo {
     /// The same, for a process that says its own id; the handle is of that very process.
     #[track_caller]
     pub(crate) fn process(&mut self, engine: &Running) -> Handle {
-        let pid = self.line(engine).trim().parse().unwrap();
+        let own = self.line(engine);
+        let pid = below(engine.pid()).into_iter().find(|pid| names_itself(*pid, own.trim()));
+        let pid = pid.unwrap_or_else(|| own.trim().parse().unwrap());
         Handle(pidfd_open(Pid::from_raw(pid).unwrap(), PidfdFlags::empty()).unwrap())
     }
 
@@ -141,6 +155,26 @@ impl Fifo {
     pub(crate) fn send(&mut self, words: &str) {
         self.file.write_all(format!("{words}\n").as_bytes()).unwrap();
     }
+}
+
+/// All descendants of a process, as the test numbers them.
+fn below(top: u32) -> Vec<i32> {
+    let mut found = vec![];
+    let lists = fs::read_dir(format!("/proc/{top}/task")).into_iter().flatten().flatten();
+    for list in lists.map(|task| fs::read_to_string(task.path().join("children")).unwrap_or_default()) {
+        for child in list.split_whitespace().filter_map(|pid| pid.parse::<u32>().ok()) {
+            found.push(child.cast_signed());
+            found.extend(below(child));
+        }
+    }
+    found
+}
+
+/// Whether a process knows itself by this number: inside of a world it is another one than outside.
+fn names_itself(pid: i32, own: &str) -> bool {
+    let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+    let numbers = status.lines().find_map(|line| line.strip_prefix("NSpid:")).unwrap_or_default();
+    numbers.split_whitespace().last() == Some(own)
 }
 
 /// A hold of one process that was alive when it was taken.
@@ -160,6 +194,11 @@ impl Handle {
         };
         let pid = pids.into_iter().find(is_it).unwrap_or_else(|| panic!("{command:?} does not run"));
         Handle(pidfd_open(Pid::from_raw(pid).unwrap(), PidfdFlags::empty()).unwrap())
+    }
+
+    /// The process with a number; nothing where it has ended by now.
+    pub(crate) fn numbered(pid: i32) -> Option<Handle> {
+        pidfd_open(Pid::from_raw(pid)?, PidfdFlags::empty()).ok().map(Handle)
     }
 
     /// Waits until it has ended.

@@ -57,7 +57,7 @@ fn e_47_a_roadmap_with_errors_gets_no_state_file() {
     let Project { env } = unbegun();
     let text = env.read(ROADMAP).replace("dependencies: []", "dependencies: [\"01-03\"]");
     env.file(ROADMAP, text);
-    env.run(&["roadmap", "init", "calc"]).exits(1).says("01-03").says("roadmap.yaml has errors");
+    env.run(&["roadmap", "init", "calc"]).exits(2).says("01-03").says("roadmap.yaml:");
     assert!(!env.path(STATUS).exists());
 }
 

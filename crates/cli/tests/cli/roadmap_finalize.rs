@@ -142,8 +142,10 @@ fn e_56_two_processes_on_two_steps_of_a_project_lose_no_write() {
     }
     hold[0].send("go on");
     first.output().exits(0);
+    // The first one's commit moved the branch on which the second one's work stands: that is asked about.
     hold[1].send("go on");
-    second.output().exits(0);
+    second.output().exits(3).says("Step 01-02: the branch moved");
+    project.env.run(&["answer", "q1", "approve", "--by", "ada", "--resume"]).exits(0);
     for id in ["01-01", "01-02"] {
         let checkpoint = project.checkpoint(id);
         let closed = |phase: &Value| phase["outcome"] == "PASS" || phase["status"] == "SKIPPED";

@@ -27,6 +27,8 @@ fn state(red: &str) -> String {
 #[track_caller]
 fn gate(red: &str) -> Option<String> {
     let project = Project::short();
+    // The gates of the project are run before the commit of finished work.
+    project.with("src/add.py", "RESULT = 5\n").with("tests/test_add.py", TEST);
     project.env.store_file("guard.json", "{}\n").file(STATUS, state(red));
     project.env.git(&["add", STATUS]);
     let (document, exit) = project.env.json(&["commit-gate"]);

@@ -220,7 +220,7 @@ fn dw_53_a_state_file_that_cannot_be_read_is_left_alone_and_nothing_is_begun() {
     let project = Project::short();
     let text = "execution_status:\n  project_id: calc\n  current: [\n";
     project.with(STATUS, text);
-    project.step("01-01").exits(1).says(&format!("{STATUS} cannot be read: line")).says("Nothing was begun.");
+    project.step("01-01").exits(2).says(&format!("{STATUS}:3: ")).says("nothing was started");
     assert_eq!(project.env.read(STATUS), text);
     assert_eq!(project.calls(), Vec::<String>::new());
 }

@@ -259,11 +259,7 @@ fn e_47_a_roadmap_with_a_cycle_a_duplicate_or_an_unknown_need_is_refused_and_not
         let project = Project::of(SHORT, &[add()]);
         project.with(ROADMAP, &roadmap(SHORT, &steps));
         for output in [project.step("01-01"), project.all(&[])] {
-            output
-                .exits(1)
-                .says("docs/feature/calc/roadmap.yaml has errors")
-                .says(words)
-                .says("nothing was begun");
+            output.exits(2).says("docs/feature/calc/roadmap.yaml:").says(words).says("nothing was started");
         }
         assert_untouched(&project);
     }

@@ -59,6 +59,7 @@ fn dw_96_a_diamond_of_steps_comes_out_the_same_side_by_side_and_one_after_the_ot
     order.dedup();
     assert_eq!(order, ["01-01", "01-02", "01-03", "01-04", "final"], "one after the other by default");
 
+    three.in_worlds();
     // Both of the middle wait for one another before they go on, so that they are truly at work at once.
     three.agent(
         r#"usual
@@ -76,9 +77,10 @@ fn dw_96_a_diamond_of_steps_comes_out_the_same_side_by_side_and_one_after_the_ot
     assert_eq!(checkpoints(&one), checkpoints(&three));
     let (sub, mul) = (places(&three, "01-02"), places(&three, "01-03"));
     assert_eq!((sub.len(), mul.len()), (1, 1));
-    assert!(sub.first().unwrap().ends_with(".git/seriatim/trees/calc-01-02"), "{sub:?}");
-    assert!(mul.first().unwrap().ends_with(".git/seriatim/trees/calc-01-03"), "{mul:?}");
-    assert_eq!(places(&three, "01-04").first().unwrap(), &three.env.root.display().to_string());
+    // Each has a working tree of its own, and finds it at the path of the workspace.
+    for worked_at in [sub, mul, places(&three, "01-04")] {
+        assert_eq!(worked_at.first().unwrap(), &three.env.root.display().to_string());
+    }
     three.assert_done(&["01-01", "01-02", "01-03", "01-04"]);
     assert_nothing_left(&three);
     for (entry, word) in
@@ -194,4 +196,61 @@ fn steps_that_name_the_same_file_are_not_carried_out_side_by_side() {
     assert_eq!(project.env.read("src/list.py"), "ALL = []\nALL += ['add']\nALL += ['sub']\n");
     assert_eq!(places(&project, "01-01").union(&places(&project, "01-02")).count(), 1);
     project.assert_done(&["01-01", "01-02"]);
+}
+
+/// A runner that looks for no tests below `.git`, as some do, and needs what git ignores; an agent that names its files in
+/// full. The user has files that are not committed, which are no part of the work.
+#[test]
+fn steps_side_by_side_work_at_the_path_of_the_workspace_with_its_ignored_files_and_nothing_of_the_user() {
+    let project = Project::of(SHORT, &[add(), step("01-02", "sub", &[])]);
+    project.in_worlds();
+    let root = project.env.root.display().to_string();
+    project.with(".gitignore", "__pycache__/\nnode_modules/\n").with("src/base.py", "RESULT = 1\n");
+    project.with(
+        "jest.sh",
+        "case \"$PWD\" in */.git/*) echo 'No tests found'; exit 1 ;; esac\n\
+         [ -f node_modules/lib.js ] || { echo 'no modules'; exit 1; }\n\
+         [ ! -e src/draft.py ] && grep -q 1 src/base.py || { echo 'not the commit'; exit 1; }\n\
+         exec sh check.sh\n",
+    );
+    let gates = project.env.read("seriatim.toml").replace("check.sh", "jest.sh");
+    project.with("seriatim.toml", &gates);
+    project.env.file("node_modules/lib.js", "x\n");
+    project.env.file("src/draft.py", "mine\n").file("src/base.py", "RESULT = 22\n");
+    project.agent(&format!(
+        r#"code={root}/$code test={root}/$test; usual
+        [ ! -e {root}/src/draft.py ] || exit 9
+        echo $word >>node_modules/cache
+        cat node_modules/cache >"$stage/cache-$SERIATIM_STEP"
+        finish"#
+    ));
+    project.all(&["--parallel", "2"]).exits(0).says("2 of 2 steps are done");
+    project.assert_done_beside(&["01-01", "01-02"]);
+    assert_eq!(project.git(&["show", "HEAD:src/sub.py"]), "RESULT = 5\n");
+    assert_eq!(project.git(&["status", "--porcelain"]), " M src/base.py\n?? src/draft.py\n");
+    // What each wrote among ignored files is there for its next attempt, and for nobody else.
+    let cache = |id: &str| std::fs::read_to_string(project.stage(&format!("cache-{id}"))).unwrap();
+    assert_eq!((cache("01-01").as_str(), cache("01-02").as_str()), ("add\nadd\n", "sub\nsub\n"));
+    assert!(!project.env.path("node_modules/cache").exists());
+    assert_nothing_left(&project);
+}
+
+/// What an agent does to the repository in its world is on record, and stays there.
+#[test]
+fn what_an_agent_beside_others_does_to_the_repository_stays_in_its_world() {
+    let project = Project::of(SHORT, &[add(), step("01-02", "sub", &[])]);
+    project.in_worlds().agent(
+        r#"usual
+        if [ "$SERIATIM_STEP $SERIATIM_PHASE" = "01-02 GREEN" ]; then
+            git add --all; git commit --quiet --message=Mine; git branch mine; echo x >.git/hooks/pre-commit
+        fi
+        finish"#,
+    );
+    project.all(&["--parallel", "2"]).exits(0);
+    project.assert_done(&["01-01", "01-02"]);
+    assert_eq!(project.git(&["log", "--all", "--format=%s", "--grep=Mine"]), "");
+    assert!(!project.env.path(".git/hooks/pre-commit").exists());
+    let told = project.env.run(&["log", &project.env.newest()]).stdout;
+    assert!(told.contains("only in its view: changed hooks of the repository: pre-commit"), "{told}");
+    assert_nothing_left(&project);
 }

@@ -260,7 +260,7 @@ fn dw_64_a_review_with_open_findings_or_an_unmet_criterion_is_not_over() {
         case "$SERIATIM_PHASE $number" in
         "REVIEW 1") finish "$(finding false)" ;;
         "REVIEW 2") report "{\"status\": \"done\", \"criteria\": [$unmet]}" ;;
-        "REVIEW 3") finish "$(finding true)" ;;
+        "REVIEW 3") echo '# no secret' >>src/add.py; finish "$(finding true)" ;;
         *) finish ;;
         esac"#,
     );
@@ -314,9 +314,33 @@ fn a_phase_without_a_gate_rests_on_the_agents_word_and_that_is_said() {
     let project = Project::of(SHORT, &[add()]);
     let config = project.env.read("seriatim.toml");
     project.with("seriatim.toml", config.split("[gates.tests]").next().unwrap());
+    // Nobody approves before the commits of a roadmap, so that a person says at the start that they may go unchecked.
+    project.step("01-01").exits(3).says("No check is configured for these phases: RED, GREEN, COMMIT.");
+    let blank = project.env.run(&[
+        "answer",
+        "q1",
+        "accept_unchecked",
+        "--text",
+        " \u{200b} ",
+        "--by",
+        "ada",
+        "--resume",
+    ]);
+    blank.exits(2).says("needs a few words");
     project
-        .step("01-01")
+        .env
+        .run(&[
+            "answer",
+            "q1",
+            "accept_unchecked",
+            "--text",
+            "a throw-away script",
+            "--by",
+            "ada",
+            "--resume",
+        ])
         .exits(0)
-        .says("Without a gate, and so on the agent's word alone: RED, GREEN, COMMIT.");
+        .says("Without a gate, and so on the agent's word alone: RED, GREEN, COMMIT.")
+        .says("RED, GREEN, COMMIT accepted unchecked by ada: a throw-away script.");
     assert_eq!(texts(&project.checkpoint("01-01")["closed_on_claim"]), ["RED", "GREEN", "COMMIT"]);
 }

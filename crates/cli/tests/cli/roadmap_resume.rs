@@ -89,7 +89,8 @@ fn e_48_a_phase_that_is_left_in_progress_is_crashed_in_the_history_and_done_agai
 #[test]
 fn kill_9_in_the_middle_of_a_commit_leaves_one_commit() {
     let project = Project::short();
-    let hook = ".git/hooks/pre-commit";
+    // The commit is made, and nobody has said so yet.
+    let hook = ".git/hooks/post-commit";
     let script =
         "#!/bin/sh\n[ -f .git/seen ] || { touch .git/seen; echo $$ >.git/began; read x <.git/hold; }\n";
     project.env.file(hook, script);

@@ -144,6 +144,15 @@ impl Project {
         self.with("seriatim.toml", &format!("{before}{lines}"))
     }
 
+    /// Lets the agents and gates work in worlds, in which they find the files that tests and agents share.
+    pub(crate) fn in_worlds(&self) -> &Project {
+        let config = self.env.read("seriatim.toml").replace("isolation = \"none\"", "isolation = \"world\"");
+        let home = self.env.root.with_file_name("home").display().to_string();
+        let worlds = format!("{config}\n[worlds]\nshare = [{home:?}]\n");
+        // Under the tests that let everything work in worlds this is so already.
+        if config.contains("[worlds]") { self } else { self.with("seriatim.toml", &worlds) }
+    }
+
     /// A file that is committed.
     pub(crate) fn with(&self, path: &str, text: &str) -> &Project {
         self.env.file(path, text);

@@ -9,10 +9,10 @@ use crate::support::Env;
 use crate::support::is_root;
 
 /// A file system of one MiB on a folder, for as long as this lives. Needs the superuser.
-struct SmallDisk<'a>(&'a Path);
+pub(crate) struct SmallDisk<'a>(&'a Path);
 
 impl SmallDisk<'_> {
-    fn mount(folder: &Path) -> Option<SmallDisk<'_>> {
+    pub(crate) fn mount(folder: &Path) -> Option<SmallDisk<'_>> {
         fs::create_dir_all(folder).unwrap();
         let mut mount = Command::new("mount");
         mount.args(["-t", "tmpfs", "-o", "size=1m,mode=0700", "seriatim-test"]).arg(folder);

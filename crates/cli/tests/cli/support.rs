@@ -41,7 +41,7 @@ impl Env {
     fn within(dir: TempDir) -> Env {
         // The program names its workspace by the canonical path.
         let top = dir.path().canonicalize().unwrap();
-        for folder in ["work", "tmp", "home"] {
+        for folder in ["work", "tmp", "home", "shared"] {
             fs::create_dir(top.join(folder)).unwrap();
         }
         let program = env!("CARGO_BIN_EXE_seriatim").into();
@@ -119,16 +119,8 @@ impl Env {
     /// change is the matter of the `world` tests, which say so with `isolation = "world"`.
     fn without_worlds(&self, text: &[u8]) -> Vec<u8> {
         let Ok(text) = std::str::from_utf8(text) else { return text.to_vec() };
-        if std::env::var_os("SERIATIM_TEST_WORLDS").is_some() {
-            let share: Vec<String> =
-                ["home", "tmp"].map(|name| format!("{:?}", self.root.with_file_name(name))).to_vec();
-            let is_needed = text.contains("kind = \"command\"") && !text.contains("[worlds]");
-            let worlds = if is_needed {
-                format!("\n[worlds]\nshare = [{}]\n", share.join(", "))
-            } else {
-                String::new()
-            };
-            return format!("{text}{worlds}").into();
+        if in_worlds() {
+            return self.with_shared(text).into();
         }
         let mut patched = String::new();
         let mut lines = text.split_inclusive('\n').peekable();
@@ -141,6 +133,20 @@ impl Env {
             }
         }
         patched.into()
+    }
+
+    /// A configuration whose worlds share the folders by which the test and its agents speak.
+    fn with_shared(&self, text: &str) -> String {
+        let folders = ["home", "tmp", "shared"].map(|name| format!("{:?}, ", self.root.with_file_name(name)));
+        let missing: String = folders.into_iter().filter(|folder| !text.contains(folder.as_str())).collect();
+        match text.split_once("share = [") {
+            Some((before, after)) => format!("{before}share = [{missing}{after}"),
+            None if text.contains("[worlds]\n") => {
+                text.replace("[worlds]\n", &format!("[worlds]\nshare = [{missing}]\n"))
+            }
+            None if text.contains("kind = \"command\"") => format!("{text}\n[worlds]\nshare = [{missing}]\n"),
+            None => text.to_owned(),
+        }
     }
 
     #[track_caller]
@@ -158,7 +164,22 @@ impl Env {
         let env = if lines.contains("env = ") { "" } else { "env = [\"PATH\"]\n" };
         let table = "[agents.default]\nkind = \"command\"\nargv = [\"sh\", \"agent.sh\"]\n";
         self.file("seriatim.toml", format!("{table}{env}{lines}"));
+        if in_worlds() && self.path("trace").symlink_metadata().is_err() {
+            self.link("trace");
+        }
         self.file("agent.sh", format!("{AGENT}{script}\n"))
+    }
+
+    /// Puts a link to a place beside the workspace into it, which is the same in every world.
+    fn link(&self, name: &str) -> PathBuf {
+        let place = self.root.with_file_name("shared").join(name.replace('/', "-"));
+        std::os::unix::fs::symlink(&place, self.path(name)).unwrap();
+        let exclude = self.path(".git/info/exclude");
+        if exclude.exists() {
+            let rules = fs::read_to_string(&exclude).unwrap();
+            fs::write(exclude, format!("{rules}/{name}\n")).unwrap();
+        }
+        place
     }
 
     /// A definition with these steps and an instance of it. A step whose name begins with a capital `P:` is a
@@ -247,9 +268,10 @@ impl Env {
         document["runs"][0]["run"].as_str().unwrap_or_else(|| panic!("no run: {document}")).to_owned()
     }
 
-    /// A pipe with a name, by which the test and an agent wait for each other.
+    /// A pipe with a name, by which the test and an agent wait for each other. A pipe in a view is another one, so that in worlds
+    /// a link leads to one beside the workspace.
     pub(crate) fn fifo(&self, name: &str) -> Fifo {
-        Fifo::new(&self.path(name))
+        Fifo::new(&if in_worlds() { self.link(name) } else { self.path(name) })
     }
 
     #[track_caller]
@@ -407,6 +429,11 @@ pub(crate) fn files_below(folder: &Path) -> Vec<PathBuf> {
     }
     found.sort();
     found
+}
+
+/// Whether agents and gates work in worlds also where a test does not say so.
+pub(crate) fn in_worlds() -> bool {
+    std::env::var_os("SERIATIM_TEST_WORLDS").is_some()
 }
 
 /// Whether the tests run as the superuser, whom permissions do not stop.

@@ -214,7 +214,8 @@ impl Scene {
         assert_eq!(authors, BTreeSet::from(["Ada Ada".to_owned()]));
         // What was committed is within the steps.
         let changed = git(&["diff", "--name-only", "v0", "main"]);
-        let is_own = |path: &str| ["src/", "tests/", "docs/"].iter().any(|own| path.starts_with(own));
+        let is_own =
+            |path: &str| ["src/", "tests/", "docs/", "greet.sh"].iter().any(|own| path.starts_with(own));
         assert_eq!(changed.lines().filter(|path| !is_own(path)).collect::<Vec<_>>(), Vec::<&str>::new());
     }
 }
@@ -389,6 +390,20 @@ fn hostile_roles_of_a_cycle_change_nothing_but_the_planned_file() {
             scene.was_tried(&share.join("notes"), role);
         }
         scene.is_told(&[]);
-        scene.is_as_before_but_for(&["greet.sh", "docs/"]);
+        scene.is_as_before_but_for(&["docs/"]);
+        // Approved, and HEAD holds the planned change and nothing else.
+        scene.env.run(&["answer", "q1", "commit"]).exits(0);
+        scene.env.run(&["resume", &scene.env.newest(), "--no-input"]).exits(0);
+        scene.is_as_before_but_for(&[&["greet.sh", "docs/"], &COMMITTED[..]].concat());
+        scene.only_engine_commits();
+        let git = |args: &[&str]| {
+            let mut command = scene.env.as_user("git");
+            command.args(args);
+            scene.env.furnish(&mut command);
+            String::from_utf8(command.output().unwrap().stdout).unwrap()
+        };
+        assert_eq!(git(&["diff", "--name-only", "v0", "main"]), "greet.sh\n");
+        assert_eq!(git(&["show", "main:greet.sh"]), "echo good morning\n");
+        assert_eq!(scene.env.read("greet.sh"), "echo good morning\n");
     }
 }

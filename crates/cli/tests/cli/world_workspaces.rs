@@ -3,12 +3,14 @@
 
 use std::fs;
 use std::fs::Permissions;
+use std::os::unix::fs::MetadataExt;
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::path::PathBuf;
 use std::process::Command;
 
+use crate::roadmap_support::Project;
 use crate::support::Env;
 use crate::support::is_root;
 use crate::world_support::OTHER;
@@ -313,6 +315,120 @@ fn read_only_parts_stay_so_and_a_large_folder_is_no_matter() {
         assert_eq!(env.read("fixed/a.txt"), "two\n");
         assert_eq!(fs::metadata(env.path("fixed")).unwrap().permissions().mode() & 0o777, 0o555);
         fs::set_permissions(env.path("fixed"), Permissions::from_mode(0o755)).unwrap();
+    }
+}
+
+/// A roadmap of one step whose agent works in a world; the steps of the roadmap commit.
+fn roadmap() -> Project {
+    let project = Project::short();
+    let home = project.env.root.with_file_name("home");
+    let config = project.env.read("seriatim.toml").replace("isolation = \"none\"", "isolation = \"world\"");
+    project.with("seriatim.toml", &format!("{config}\n[worlds]\nshare = [{home:?}]\n"));
+    project
+}
+
+#[track_caller]
+fn step_is_committed(project: &Project, more: &[&str]) {
+    project.env.run(&["run", "roadmap", "calc", "--no-input", "-q"]).exits(0);
+    let changed =
+        project.git(&["diff", "--no-renames", "--name-only", "-z", "Begin", "HEAD", "--", ".", ":!docs"]);
+    let mut expected = [&["src/add.py", "tests/test_add.py"], more].concat();
+    expected.sort_unstable();
+    assert_eq!(changed.split_terminator('\0').collect::<Vec<_>>(), expected);
+    assert_eq!(project.git(&["show", "HEAD:src/add.py"]), "RESULT = 5\n");
+    assert_eq!(project.git(&["status", "--porcelain"]), "");
+    project.env.run(&["verify"]).exits(0);
+    project.env.assert_tidy();
+}
+
+#[test]
+fn a_process_works_beside_a_hundred_thousand_files() {
+    let mut env = Env::new();
+    for folder in 0..200 {
+        let folder = env.path(&format!("many/{folder}"));
+        fs::create_dir_all(&folder).unwrap();
+        for number in 0..500 {
+            fs::File::create(folder.join(number.to_string())).unwrap();
+        }
+    }
+    bakery(&env, "echo two >many/3/7; rm many/5/9; echo two >bread.txt");
+    init(&env);
+    settle(&mut env, *users().last().unwrap());
+    env.run(&RUN).exits(0);
+    assert_eq!((env.read("many/3/7"), env.read("bread.txt")), ("two\n".into(), "two\n".into()));
+    assert!(!env.path("many/5/9").exists());
+    env.run(&["log", &env.newest()]).exits(0).says("Merged 3 files");
+    env.assert_tidy();
+}
+
+#[test]
+fn a_roadmap_commits_odd_names_and_leaves_a_submodule_and_files_of_another_group_alone() {
+    let names = ["src/new\nline,a:b", "src/ -dash \u{e9}\"'"];
+    for user in users() {
+        let mut project = roadmap();
+        let patterns = "allowed_file_patterns: [\"src/**\"]\n        test_file:";
+        let text = project.env.read(crate::roadmap_support::ROADMAP).replace("test_file:", patterns);
+        project.with(crate::roadmap_support::ROADMAP, &text);
+        let module = project.env.root.with_file_name("module");
+        Command::new("git").args(["clone", "--quiet"]).arg(&project.env.root).arg(&module).status().unwrap();
+        let url = module.display().to_string();
+        project.env.git(&["-c", "protocol.file.allow=always", "submodule", "--quiet", "add", &url, "part"]);
+        project.env.file("src/old,na\nme:", "one\n").file("src/old,\n", "one\n");
+        project.commit("Odd");
+        project.git(&["tag", "Begin"]);
+        project.agent(
+            r#"usual
+            if [ $SERIATIM_PHASE = GREEN ]; then
+                printf 'one\n' >"src/new
+line,a:b"; printf 'one\n' >"src/ -dash é\"'"; rm src/old*
+                (cd part && echo evil >>check.sh && git -c user.name=E -c user.email=e@e commit -qam inner)
+                git -C part checkout -q HEAD~1 -- . 2>/dev/null; git -C part reset -q --hard HEAD~1
+            fi; finish"#,
+        );
+        settle(&mut project.env, user);
+        if user == User::Other {
+            chown(&project.env.path("src"), &format!("{OTHER}:54321"));
+        }
+        step_is_committed(&project, &[names[0], names[1], "src/old,na\nme:", "src/old,\n"]);
+        assert_eq!(project.git(&["-C", "part", "log", "-1", "--format=%an"]), "Ada\n");
+    }
+}
+
+/// Trap 7: what is mounted inside of a workspace keeps a world from covering it.
+#[test]
+fn with_a_mount_point_inside_the_agent_works_in_a_copy_and_that_is_said() {
+    if !is_root() {
+        println!("SKIPPED: only the superuser can mount a tmpfs");
+        return;
+    }
+    for user in users() {
+        let mut env = Env::new();
+        env.file("first.txt", "one\n");
+        bakery(&env, "echo two >bread.txt; echo two >>first.txt");
+        let config = env.read("seriatim.toml");
+        fs::write(env.path("seriatim.toml"), config.replace("isolation = \"world\"\n", "")).unwrap();
+        init(&env);
+        fs::create_dir(env.path("mounted")).unwrap();
+        settle(&mut env, user);
+        let mounted = env.path("mounted");
+        let disk = crate::storage::SmallDisk::mount(&mounted).unwrap();
+        std::os::unix::fs::chown(&mounted, fs::metadata(&env.root).ok().map(|of| of.uid()), None).unwrap();
+        env.run(&["doctor"])
+            .exits(1)
+            .says("mounted is a mount point inside of ")
+            .says("agent default: copy")
+            .says("unmount it");
+        env.run(&RUN).exits(0);
+        assert_eq!((env.read("bread.txt"), env.read("first.txt")), ("two\n".into(), "one\ntwo\n".into()));
+        env.run(&["show", &env.newest()]).exits(0).says("weaker isolation than a world");
+        // Whoever asks for a world by word is told why there is none, and nothing is started.
+        fs::write(env.path("seriatim.toml"), &config).unwrap();
+        let instance = env.read("instance.yaml");
+        env.file("other.yaml", instance.replace("PINST-20260101-000000", "PINST-20260101-000001"));
+        env.run(&["run", "process", "other.yaml", "--no-input"])
+            .says("mounted is a mount point inside of ")
+            .says("unmount it");
+        drop(disk);
     }
 }
 

@@ -16,6 +16,10 @@ mod codex_events;
 #[cfg(test)]
 mod codex_guard;
 #[cfg(test)]
+mod codex_world;
+#[cfg(test)]
+mod home_world;
+#[cfg(test)]
 mod model;
 #[cfg(test)]
 #[path = "../shared/phases.rs"]
@@ -28,6 +32,8 @@ mod project;
 mod session;
 #[cfg(test)]
 mod stage;
+#[cfg(test)]
+mod worker;
 
 #[test]
 fn no_test_file_is_forgotten() {

@@ -1,5 +1,6 @@
 //! A stage for one test: a project under git, a home of its own, and the clients that were installed.
 
+use std::ffi::OsStr;
 use std::fs;
 use std::fs::File;
 use std::fs::OpenOptions;
@@ -46,6 +47,13 @@ const CODEX_EVENTS: [&str; 8] = [
 
 pub(crate) struct Stage {
     top: PathBuf,
+    /// The user who runs programs here, where it is another one.
+    user: Option<u32>,
+    /// The folders of the project and for temporary files, seen from the top.
+    project: &'static str,
+    temporary: &'static str,
+    /// Whether programs are told where their home is.
+    names_home: bool,
     /// Both ends of a pipe by which a hook says that it was told of changed settings. Held open, so that nobody
     /// blocks on opening it.
     changed: File,
@@ -72,7 +80,15 @@ impl Stage {
         let pipe = top.join("changed");
         assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
         let changed = OpenOptions::new().read(true).write(true).open(&pipe).unwrap();
-        let stage = Stage { changed, _dir: dir, top };
+        let stage = Stage {
+            changed,
+            _dir: dir,
+            top,
+            user: None,
+            project: "work",
+            temporary: "tmp",
+            names_home: true,
+        };
         // Login shells, which Codex starts, begin with a search path of their own.
         fs::write(stage.top.join("home/.profile"), format!("PATH='{}'\n", stage.search_path())).unwrap();
         stage.record();
@@ -83,9 +99,63 @@ impl Stage {
         stage
     }
 
+    /// Gives all that is there to another user, who runs programs from now on.
+    pub(crate) fn of_user(mut self, uid: u32) -> Stage {
+        self.user = Some(uid);
+        self.hand_over();
+        self
+    }
+
+    /// Gives what was added since to the user of this stage.
+    pub(crate) fn hand_over(&self) {
+        let Some(uid) = self.user else { return };
+        let owner = format!("{uid}:{uid}");
+        let done = Command::new("chown").args(["-R", "-h", &owner]).arg(&self.top).status().unwrap();
+        assert!(done.success());
+    }
+
+    /// A program as the user of this stage starts it.
+    pub(crate) fn as_user(&self, program: impl AsRef<OsStr>) -> Command {
+        let Some(uid) = self.user else { return Command::new(program) };
+        let mut command = Command::new("setpriv");
+        command.args([format!("--reuid={uid}"), format!("--regid={uid}"), "--clear-groups".to_owned()]);
+        command.arg("--").arg(program);
+        command
+    }
+
+    /// True where the user of this stage is root.
+    pub(crate) fn is_root(&self) -> bool {
+        self.user.is_none() && Command::new("id").arg("-u").output().unwrap().stdout == b"0\n"
+    }
+
+    /// The folder in which everything lies.
+    pub(crate) fn top(&self) -> &Path {
+        &self.top
+    }
+
+    /// The home of the user.
+    pub(crate) fn home(&self) -> PathBuf {
+        self.top.join("home")
+    }
+
     /// The folder of the project.
     pub(crate) fn project(&self) -> PathBuf {
-        self.top.join("work")
+        self.top.join(self.project)
+    }
+
+    /// The project was moved there, seen from the top.
+    pub(crate) fn move_project(&mut self, to: &'static str) {
+        self.project = to;
+    }
+
+    /// Temporary files lie there from now on, seen from the top.
+    pub(crate) fn move_temporary(&mut self, to: &'static str) {
+        self.temporary = to;
+    }
+
+    /// Programs are not told where their home is from now on.
+    pub(crate) fn forget_home(&mut self) {
+        self.names_home = false;
     }
 
     pub(crate) fn file(&self, path: &str, text: &str) -> &Stage {
@@ -118,7 +188,7 @@ impl Stage {
 
     #[track_caller]
     pub(crate) fn git(&self, args: &[&str]) {
-        let output = self.run(Command::new("git").args(args));
+        let output = self.run(self.as_user("git").args(args));
         assert_eq!(output.exit, Some(0), "git {args:?}: {}", output.stderr);
     }
 
@@ -218,8 +288,11 @@ impl Stage {
     /// Puts a command into the project, with nothing of the environment that the tests run in.
     fn furnish(&self, command: &mut Command) {
         command.current_dir(self.project()).env_clear().stdin(Stdio::null());
-        command.env("PATH", self.search_path()).env("HOME", self.top.join("home"));
-        command.env("TMPDIR", self.top.join("tmp")).env("LANG", "C.UTF-8");
+        command.env("PATH", self.search_path());
+        if self.names_home {
+            command.env("HOME", self.home());
+        }
+        command.env("TMPDIR", self.top.join(self.temporary)).env("LANG", "C.UTF-8");
         command.env("GIT_CONFIG_NOSYSTEM", "1");
         for who in ["AUTHOR", "COMMITTER"] {
             command.env(format!("GIT_{who}_NAME"), "Ada").env(format!("GIT_{who}_EMAIL"), "ada@example.org");

@@ -8,10 +8,13 @@ use serde::Serialize;
 
 use super::severity;
 use super::severity::Concern;
+use super::severity::Severity;
 use super::severity::Verdict;
 use crate::choices;
 use crate::choices::Choices;
 use crate::hash::Hash;
+use crate::ledger::LedgerEntry;
+use crate::ledger::is_blank;
 use crate::question::Choice;
 use crate::question::Question;
 use crate::time::Utc;
@@ -27,8 +30,14 @@ pub struct Summary {
     pub work: Vec<String>,
     /// Files that were written.
     pub artifacts: Vec<String>,
-    /// What reviewers found.
-    pub concerns: Vec<Concern>,
+    /// What reviewers found, with what became of it.
+    pub findings: Vec<LedgerEntry>,
+    /// Matters about which nothing is known, such as a review that did not take place. Approving accepts them.
+    pub unknown: Vec<String>,
+    /// What no check of this action looks at.
+    pub not_checked: Vec<String>,
+    /// What people accepted unchecked or overrode earlier in this run.
+    pub waived: Vec<String>,
     /// What people let pass earlier, and what was loosened: overrides, skipped validation, lifecycle gates (K-107).
     pub notes: Vec<String>,
     /// What the gates measured.
@@ -65,7 +74,7 @@ impl Decision {
 
 /// The question at a gate. A critical finding leaves no option that lets it pass; a high one takes words (K-48, K-50).
 pub fn question(summary: &Summary) -> Question {
-    let verdict = severity::judge(&summary.concerns);
+    let verdict = severity::judge(&summary.open());
     let mut options = vec![];
     match &verdict {
         Verdict::Blocked { .. } => options.push(Choice::new(
@@ -78,6 +87,15 @@ pub fn question(summary: &Summary) -> Question {
                 Decision::Approve.id(),
                 "Approve",
                 "The action goes on although there are findings of high severity; your justification is on record.",
+            )
+            .with_text(),
+        ),
+        Verdict::Clear if !summary.unknown.is_empty() => options.push(
+            Choice::new(
+                Decision::Approve.id(),
+                "Accept unchecked",
+                "The action goes on although the matters under \"Unknown\" were not checked; they stay marked as accepted \
+                 unchecked, with your words.",
             )
             .with_text(),
         ),
@@ -113,8 +131,9 @@ pub fn question(summary: &Summary) -> Question {
         },
         why: match &verdict {
             Verdict::Blocked { critical } => severity::block_text(critical, &[]),
-            Verdict::NeedsJustification { high } => {
-                format!("{} of high severity: approving it takes a justification.", counted(high.len()))
+            Verdict::NeedsJustification { high } => justification(high.len(), summary),
+            Verdict::Clear if !summary.unknown.is_empty() => {
+                format!("Nothing is known about: {}.", summary.unknown.join("; ").trim_end_matches('.'))
             }
             Verdict::Clear => "Nothing goes on past this gate without a decision.".to_owned(),
         },
@@ -126,6 +145,42 @@ pub fn question(summary: &Summary) -> Question {
     }
 }
 
+impl Summary {
+    fn open(&self) -> Vec<Concern> {
+        self.findings.iter().filter(|entry| entry.is_open()).map(|entry| entry.concern.clone()).collect()
+    }
+}
+
+fn justification(high: usize, summary: &Summary) -> String {
+    let mut words = format!("{} of high severity: approving it takes a justification", counted(high));
+    if high > 1 {
+        words.push_str(" that names each of them by its id");
+    }
+    if !summary.unknown.is_empty() {
+        words.push_str(", which also accepts what is unknown");
+    }
+    format!("{words}.")
+}
+
+/// The findings of high severity that a justification speaks about: those that it names. The only one needs no name.
+pub fn justified(findings: &[LedgerEntry], words: &str) -> Result<Vec<String>, Vec<String>> {
+    let high = findings.iter().filter(|entry| entry.is_open() && entry.concern.severity == Severity::High);
+    let ids: Vec<String> = high.map(|entry| entry.id.clone()).collect();
+    if ids.is_empty() {
+        return Ok(vec![]);
+    }
+    if is_blank(words) {
+        return Err(ids);
+    }
+    if ids.len() == 1 {
+        return Ok(ids);
+    }
+    let named: Vec<&str> = words.split(|letter: char| !letter.is_alphanumeric()).collect();
+    let is_named = |id: &&String| named.iter().any(|word| word.eq_ignore_ascii_case(id));
+    let missing: Vec<String> = ids.iter().filter(|id| !is_named(id)).cloned().collect();
+    if missing.is_empty() { Ok(ids) } else { Err(missing) }
+}
+
 fn counted(findings: usize) -> String {
     if findings == 1 { "There is 1 finding".to_owned() } else { format!("There are {findings} findings") }
 }
@@ -135,17 +190,21 @@ fn details(summary: &Summary) -> String {
     if summary.iteration > 1 {
         lines.push(format!("This is round {} at this gate.", summary.iteration));
     }
-    let concerns: Vec<String> = summary
-        .concerns
-        .iter()
-        .map(|concern| format!("{}: {concern} ({})", concern.severity, concern.by))
-        .collect();
+    let told = |open: bool| -> Vec<String> {
+        let of = summary.findings.iter().filter(|entry| entry.is_open() == open);
+        of.map(|entry| if open { entry.line() } else { entry.told() }).collect()
+    };
+    let (open, settled) = (told(true), told(false));
     let parts = [
         ("Work", &summary.work),
         ("Files", &summary.artifacts),
-        ("Findings", &concerns),
         ("Evidence", &summary.evidence),
         ("Let pass or loosened", &summary.notes),
+        ("Accepted unchecked or overridden", &summary.waived),
+        ("Not checked", &summary.not_checked),
+        ("Closed or accepted findings", &settled),
+        ("Findings", &open),
+        ("Unknown", &summary.unknown),
     ];
     for (title, entries) in parts {
         if !entries.is_empty() {

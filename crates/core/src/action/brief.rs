@@ -25,6 +25,8 @@ pub struct Material<'m> {
     pub inputs: &'m [(String, String)],
     /// What was wrong with earlier attempts, or what a person said of them, one entry each.
     pub feedback: &'m [String],
+    /// Findings that are open, one line each, with their ids.
+    pub open: &'m [String],
 }
 
 /// The prompt of one attempt.
@@ -65,11 +67,25 @@ pub fn prompt(material: &Material<'_>) -> String {
                 .to_owned(),
         );
     }
+    if !material.open.is_empty() {
+        parts.push(open_findings(duty.review, material.open));
+    }
     parts.push(format!("## Your guide\n\n{}", material.guide.trim()));
     if !material.contract.trim().is_empty() {
         parts.push(format!("## The action\n\n{}", material.contract.trim()));
     }
     parts.join("\n\n")
+}
+
+/// The open findings, and how they end: by name, and by nothing else.
+fn open_findings(review: bool, open: &[String]) -> String {
+    let how = if review {
+        "Look at each of them again. Report those that are fixed in `outputs.closed`, as a list of `{\"id\", \
+         \"reason\"}` where the reason says how it was fixed. One that you do not name stays open."
+    } else {
+        "They stay open until their reviewer closes them by name: fix what is yours."
+    };
+    format!("{}\n\n{how}", listed("Open findings", open, ""))
 }
 
 fn listed(title: &str, entries: &[String], none: &str) -> String {

@@ -111,11 +111,16 @@ fn promised(body: &str) -> Vec<String> {
 }
 
 fn front_matter(name: &str, text: &str, findings: &mut Vec<Finding>) -> Option<Wiring> {
+    findings.extend(doc::unclosed_front_matter(text));
     let (yaml, _) = doc::front_matter(text)?;
     // The line of hyphens is left where it is: it begins a YAML document, and keeps all places.
     let (root, more) = placeholders::parse(text.get(..yaml.end)?);
     findings.extend(more);
     let sink = Sink::default();
+    if let Some(root) = root.as_ref().filter(|root| !root.is_null() && root.as_map().is_none()) {
+        let message = format!("front matter must be a mapping, but this is {}", root.in_words());
+        sink.push(Finding::error("type", root.place, message).help("write it as `name: value`"));
+    }
     let wiring = root.as_ref().and_then(|root| Wiring::of_front_matter(root, name, &sink));
     findings.extend(sink.into_findings());
     wiring

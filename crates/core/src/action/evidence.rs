@@ -49,6 +49,15 @@ pub struct Evidence {
     pub commands: Vec<CommandRun>,
     /// What the lifecycle gates printed.
     pub lifecycle: String,
+    /// Findings, with what became of each.
+    #[serde(default)]
+    pub findings: Vec<String>,
+    /// What no check of this action looks at.
+    #[serde(default)]
+    pub not_checked: Vec<String>,
+    /// What people accepted unchecked or overrode.
+    #[serde(default)]
+    pub waived: Vec<String>,
 }
 
 /// A file that the action changed.
@@ -177,6 +186,16 @@ impl Evidence {
             line(&mut text, &format!("- Timestamp (UTC): {}", decision.at.seconds()));
             line(&mut text, &format!("- By: {}", decision.by));
             line(&mut text, &format!("- Rationale: {}", on_one_line(rationale)));
+        }
+        for (title, entries) in [
+            ("Not checked", &self.not_checked),
+            ("Accepted unchecked or overridden", &self.waived),
+            ("Findings", &self.findings),
+        ] {
+            if !entries.is_empty() {
+                let entries: Vec<String> = entries.iter().map(|entry| on_one_line(entry)).collect();
+                section(&mut text, title, &entries);
+            }
         }
         text
     }

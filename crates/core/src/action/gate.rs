@@ -7,12 +7,9 @@ mod tests;
 use std::fmt;
 
 use serde::Deserialize;
-use serde::Deserializer;
 use serde::Serialize;
-use serde::Serializer;
 
 use crate::config::Comparator;
-use crate::evidence::coverage;
 use crate::evidence::coverage::Coverage;
 use crate::evidence::coverage::Threshold;
 use crate::process::Decimal;
@@ -46,7 +43,6 @@ pub struct Limit {
     /// What is measured: `unit_coverage_pct`, `pass_rate_pct` ...
     pub measure: String,
     pub comparator: Comparator,
-    #[serde(serialize_with = "as_text", deserialize_with = "from_text")]
     pub percent: Decimal,
 }
 
@@ -101,13 +97,7 @@ impl Limit {
 
     /// Whether a measured share will do, to the last digit.
     pub fn holds(&self, measured: Coverage) -> bool {
-        let meets = |comparator| measured.meets(&Threshold { comparator, percent: self.percent });
-        match self.comparator {
-            Comparator::AtLeast => meets(coverage::Comparator::AtLeast),
-            Comparator::MoreThan => meets(coverage::Comparator::Above),
-            Comparator::AtMost => !meets(coverage::Comparator::Above),
-            Comparator::LessThan => !meets(coverage::Comparator::AtLeast),
-        }
+        measured.meets(&Threshold { comparator: self.comparator, percent: self.percent })
     }
 }
 
@@ -120,13 +110,4 @@ impl fmt::Display for Limit {
             Comparator::LessThan => write!(f, "below {}%", self.percent),
         }
     }
-}
-
-fn as_text<S: Serializer>(percent: &Decimal, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.collect_str(percent)
-}
-
-fn from_text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Decimal, D::Error> {
-    let text = String::deserialize(deserializer)?;
-    text.parse().map_err(serde::de::Error::custom)
 }

@@ -8,6 +8,8 @@ use crate::doc::Fields;
 use crate::doc::Sink;
 use crate::finding::Finding;
 use crate::finding::Place;
+use crate::finding::Severity;
+use crate::finding::has_errors;
 
 /// What a guide says.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -23,9 +25,28 @@ pub struct RoleGuide {
 }
 
 impl RoleGuide {
+    /// Reads a guide for the role's work, which takes its body as it is: what is wrong with descriptive fields is a
+    /// warning. Nothing comes back where there is no body, or front matter that cannot be told from it.
+    pub fn read_for_work(text: &str) -> (Option<RoleGuide>, Vec<Finding>) {
+        let (guide, mut findings, fields) = RoleGuide::read_parts(text);
+        let usable = !has_errors(&findings);
+        findings.extend(fields.into_iter().map(|finding| Finding { severity: Severity::Warning, ..finding }));
+        doc::sort(&mut findings);
+        (usable.then_some(guide), findings)
+    }
+
     /// Reads a guide as far as it can be read, and says everything that is wrong with it.
     pub fn read(text: &str) -> (RoleGuide, Vec<Finding>) {
-        let mut findings = vec![];
+        let (guide, mut findings, fields) = RoleGuide::read_parts(text);
+        findings.extend(fields);
+        doc::sort(&mut findings);
+        (guide, findings)
+    }
+
+    /// Returns the guide, what is wrong with the whole, and what is wrong with fields of its front matter.
+    fn read_parts(text: &str) -> (RoleGuide, Vec<Finding>, Vec<Finding>) {
+        let mut findings: Vec<Finding> = doc::unclosed_front_matter(text).into_iter().collect();
+        let mut wrong_fields = vec![];
         let mut guide = RoleGuide::default();
         match doc::front_matter(text) {
             Some((yaml, body)) => {
@@ -36,7 +57,7 @@ impl RoleGuide {
                 if let Some(fields) = root.as_ref().and_then(|root| Fields::of(root, "a role guide", &sink)) {
                     guide.front_matter(fields);
                 }
-                findings.extend(sink.into_findings());
+                wrong_fields = sink.into_findings();
             }
             None => {
                 guide.body = text.trim_start_matches('\u{FEFF}').trim().to_owned();
@@ -49,8 +70,7 @@ impl RoleGuide {
             let finding = Finding::error("empty", Place::TOP, "the guide says nothing about the role");
             findings.push(finding.help("describe what the role does, and what it does not"));
         }
-        doc::sort(&mut findings);
-        (guide, findings)
+        (guide, findings, wrong_fields)
     }
 
     fn front_matter(&mut self, mut fields: Fields<'_>) {

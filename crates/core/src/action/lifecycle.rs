@@ -128,7 +128,19 @@ impl Lifecycle {
     }
 }
 
+/// How long a gate may take when nothing says otherwise.
+const GATE_TIMEOUT_MS: u64 = 20 * 60_000;
+
 impl Gate {
+    /// Returns the gate as it is run and judged, with the folder of the product in its place.
+    pub fn declared_in(&self, product_root: &str) -> crate::gate::Gate {
+        crate::gate::Gate {
+            command: self.command_in(product_root),
+            timeout_ms: Some(self.timeout_ms.unwrap_or(GATE_TIMEOUT_MS)),
+            ..crate::gate::Gate::default()
+        }
+    }
+
     /// The command with the folder of the product in its place.
     pub fn command_in(&self, product_root: &str) -> Vec<String> {
         self.command.iter().map(|word| word.replace(PRODUCT_ROOT, product_root)).collect()

@@ -11,9 +11,11 @@ use crate::choices::Choices;
 use crate::config::Comparator;
 use crate::evidence::Counts;
 use crate::evidence::coverage::Coverage;
+use crate::gate::CheckEvidence;
 use crate::hash::Hash;
 use crate::question::Choice;
 use crate::question::Question;
+use crate::verdict::Verdict;
 
 choices! {
     /// What a person does about a quality gate that failed.
@@ -33,6 +35,8 @@ choices! {
     pub enum AfterCommand {
         Fix = "fix",
         Retry = "retry",
+        /// Fewer tests than before are meant.
+        FewerTests = "fewer_tests",
         Cancel = "cancel",
     }
 }
@@ -141,6 +145,28 @@ pub fn question(gate: &str, shortfalls: &[Shortfall], evidence: Option<Hash>) ->
         free_text: true,
         about: evidence.into_iter().collect(),
     }
+}
+
+/// Asks what shall happen about a check that is not good. Only a fall of the number of tests can be meant; everything
+/// else is fixed or run again (OC-18).
+pub fn check_question(gate: &str, evidence: &CheckEvidence, fell: bool) -> Question {
+    let details = match evidence.tail.is_empty() {
+        true => evidence.words.clone(),
+        false => format!("{}\n{}", evidence.tail, evidence.words),
+    };
+    let mut question = command_question(gate, &evidence.argv, &details, evidence.output);
+    if matches!(evidence.verdict, Verdict::Unknown(_)) {
+        question.question = format!("Nothing is known about the gate {gate}. How shall it go on?");
+    }
+    if fell {
+        let fewer = Choice::new(
+            AfterCommand::FewerTests.id(),
+            "Accept fewer tests",
+            "The number of tests may be this one from now on; your reason stays marked in the result.",
+        );
+        question.options.insert(2, fewer.with_text());
+    }
+    question
 }
 
 /// Asks what shall happen after a gate whose command failed. It is required, so no option passes it by (OC-18).

@@ -1,8 +1,14 @@
 //! What reviewers found, by severity (OC-58 to OC-60, K-50): critical never passes, high passes with a justification, and
 //! the rest is kept in mind.
 
+mod claims;
+mod plain;
 #[cfg(test)]
 mod tests;
+
+pub use claims::contradiction;
+pub use plain::PlainReview;
+pub use plain::read_plain;
 
 use std::fmt;
 

@@ -18,14 +18,16 @@ use super::facts::RoleStop;
 use super::facts::Skipped;
 use super::facts::counted;
 use super::gate::GateKind;
-use super::lifecycle_log::GateEnd;
 use super::roles;
 use super::severity::Concern;
 use super::severity::Severity;
 use crate::hash::Hash;
+use crate::ledger::FindingState;
+use crate::ledger::LedgerEntry;
 use crate::projection::Fact;
 use crate::sentence::Mood;
 use crate::sentence::SharedFact;
+use crate::verdict::PersonWord;
 use crate::view::Block;
 use crate::view::RunView;
 use crate::view::Section;
@@ -110,6 +112,15 @@ struct DecisionView {
     at: String,
 }
 
+/// Something that a person let count although it is unknown or bad.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+struct WaiverView {
+    matter: String,
+    how: PersonWord,
+    by: String,
+    words: String,
+}
+
 #[derive(Clone, Debug, PartialEq, Serialize)]
 struct LifecycleView {
     stage: String,
@@ -127,8 +138,9 @@ struct Story {
     gates: Vec<GateView>,
     commands: Vec<CommandView>,
     decisions: Vec<DecisionView>,
-    /// By the reviewer: a new review replaces the one before.
-    findings: BTreeMap<String, Vec<Concern>>,
+    findings: Vec<LedgerEntry>,
+    not_checked: Vec<String>,
+    waived: Vec<WaiverView>,
     files: BTreeMap<String, (Change, String)>,
     lifecycle: Option<LifecycleView>,
     errors: Vec<String>,
@@ -186,7 +198,12 @@ impl Story {
             }
             ActionFact::FlowChanged { .. } | ActionFact::RolledBack { .. } => {
                 self.files.clear();
-                self.findings.clear();
+            }
+            ActionFact::Findings { findings } => self.findings = findings,
+            ActionFact::NotChecked { matters } => self.not_checked = matters,
+            ActionFact::Waived { matter, how, by, words } => {
+                self.alert(format!("{matter}: {} by {by}.", how.words()));
+                self.waived.push(WaiverView { matter, how, by, words });
             }
             ActionFact::Error { text, .. } => self.errors.push(text),
             ActionFact::Waiting { .. }
@@ -195,6 +212,7 @@ impl Story {
             | ActionFact::GateRound { .. }
             | ActionFact::ApprovalVoid { .. }
             | ActionFact::TrackedFindings { .. }
+            | ActionFact::BaseTests { .. }
             | ActionFact::ArtifactsSealed { .. } => {}
         }
     }
@@ -229,13 +247,24 @@ impl Story {
             let change = if made && file.change == Change::Updated { Change::Created } else { file.change };
             self.files.insert(file.path.clone(), (change, role.to_owned()));
         }
-        self.findings.insert(role.to_owned(), findings);
+        self.note_untracked(findings);
         let row = self.role(stage, role);
         row.result = RoleState::Done;
         row.summary = summary;
         for file in files {
             row.files.retain(|known| known.path != file.path);
             row.files.push(file);
+        }
+    }
+
+    /// Runs of earlier versions recorded no ledger: what their reviewers found is open.
+    fn note_untracked(&mut self, found: Vec<Concern>) {
+        let known = |concern: &Concern| self.findings.iter().any(|entry| entry.concern == *concern);
+        let new: Vec<Concern> = found.into_iter().filter(|concern| !known(concern)).collect();
+        for concern in new {
+            let id = format!("F{}", self.findings.len() + 1);
+            let state = FindingState::Open;
+            self.findings.push(LedgerEntry { id, concern, seen_at: None, state });
         }
     }
 
@@ -262,10 +291,11 @@ impl Story {
         }
     }
 
-    fn concerns(&self) -> Vec<&Concern> {
-        let mut concerns: Vec<&Concern> = self.findings.values().flatten().collect();
-        concerns.sort_by_key(|concern| std::cmp::Reverse(concern.severity));
-        concerns
+    /// The open findings first, the gravest of them first.
+    fn entries(&self) -> Vec<&LedgerEntry> {
+        let mut entries: Vec<&LedgerEntry> = self.findings.iter().collect();
+        entries.sort_by_key(|entry| (!entry.is_open(), std::cmp::Reverse(entry.concern.severity)));
+        entries
     }
 
     fn view(self) -> RunView {
@@ -285,7 +315,9 @@ impl Story {
             ("commands", json!(self.commands)),
             ("lifecycle", json!(self.lifecycle)),
             ("decisions", json!(self.decisions)),
-            ("findings", json!(self.concerns())),
+            ("findings", json!(self.entries().into_iter().map(LedgerEntry::document).collect::<Vec<_>>())),
+            ("not_checked", json!(self.not_checked)),
+            ("waived", json!(self.waived)),
             ("artifacts", json!(artifacts)),
         ] {
             view.fields.insert(name.to_owned(), value);
@@ -295,6 +327,7 @@ impl Story {
             self.gates_section(),
             self.decisions_section(),
             self.findings_section(),
+            self.unchecked_section(),
             self.files_section(),
             self.evidence_section(),
         ];
@@ -336,10 +369,9 @@ impl Story {
             section.toned(mood, &gate.gate, format!("{words} (stage {}, {})", gate.stage, gate.kind.word()));
         }
         for gate in self.lifecycle.iter().flat_map(|lifecycle| &lifecycle.gates) {
-            let (mood, words) = match &gate.end {
-                GateEnd::Exit(0) => (Mood::Good, "passed".to_owned()),
-                GateEnd::Exit(code) => (Mood::Bad, format!("failed, exit code {code}")),
-                GateEnd::Without(why) => (Mood::Bad, format!("failed, {why}")),
+            let (mood, words) = match gate.passed() {
+                true => (Mood::Good, "passed".to_owned()),
+                false => (Mood::Bad, format!("failed, {}", gate.why())),
             };
             section.toned(mood, &gate.gate, format!("{words} (lifecycle)"));
         }
@@ -369,17 +401,29 @@ impl Story {
 
     fn findings_section(&self) -> Section {
         let mut section = Section::new("Findings");
-        for concern in self.concerns() {
-            let mood = match concern.severity {
-                Severity::Critical | Severity::High => Mood::Bad,
-                Severity::Medium => Mood::Attention,
-                Severity::Low => Mood::Neutral,
+        for entry in self.entries() {
+            let mood = match (&entry.state, entry.concern.severity) {
+                (FindingState::Closed { .. }, _) => Mood::Good,
+                (FindingState::Accepted { .. }, _) => Mood::Attention,
+                (FindingState::Open, Severity::Critical | Severity::High) => Mood::Bad,
+                (FindingState::Open, Severity::Medium) => Mood::Attention,
+                (FindingState::Open, Severity::Low) => Mood::Neutral,
             };
-            section.toned(
-                mood,
-                concern.severity.word(),
-                format!("{concern} ({})", roles::title(&concern.by)),
-            );
+            let concern = &entry.concern;
+            let words = format!("{concern} ({}), {}", roles::title(&concern.by), entry.state);
+            section.toned(mood, &format!("{} {}", entry.id, concern.severity.word()), words);
+        }
+        section
+    }
+
+    fn unchecked_section(&self) -> Section {
+        let mut section = Section::new("Not checked");
+        for matter in &self.not_checked {
+            section.toned(Mood::Attention, "not checked", matter.as_str());
+        }
+        for waived in &self.waived {
+            let words = format!("{} by {}: {}", waived.how.words(), waived.by, waived.words);
+            section.toned(Mood::Attention, &waived.matter, words);
         }
         section
     }

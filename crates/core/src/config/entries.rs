@@ -46,10 +46,11 @@ const AGENT_FIELDS: [&str; 11] = [
     "isolation",
     "network",
 ];
-const GATE_FIELDS: [&str; 12] = [
+const GATE_FIELDS: [&str; 13] = [
     "command",
     "subset",
     "timeout",
+    "ok_exit",
     "expect",
     "within",
     "env",
@@ -60,6 +61,8 @@ const GATE_FIELDS: [&str; 12] = [
     "network",
     "setup",
 ];
+/// Endings of report files.
+const REPORTS: [&str; 6] = ["xml", "json", "info", "lcov", "txt", "html"];
 const KINDS: [&str; 7] = ["command", "claude", "codex", "gemini", "opencode", "scripted", "human"];
 
 /// The whole file.
@@ -308,7 +311,7 @@ fn budget(reader: &mut Reader<'_>, section: &Section<'_>) -> Budget {
 }
 
 fn gate(reader: &mut Reader<'_>, section: &Section<'_>) -> Option<Gate> {
-    reader.only(section, &GATE_FIELDS);
+    reader.only_rules(section, &GATE_FIELDS);
     if !section.table.contains_key("command") {
         let help = "add `command = [\"program\", \"argument\"]`";
         reader.missing(section, "command", "a gate is a command whose exit code counts", help);
@@ -322,10 +325,11 @@ fn gate(reader: &mut Reader<'_>, section: &Section<'_>) -> Option<Gate> {
         command: vec![],
         subset: reader.argv(section, "subset").unwrap_or_default(),
         timeout_ms: reader.deadline(section, "timeout"),
+        ok_exit: reader.exit_codes(section, "ok_exit"),
         expect: expect.map(|expect| expect.value),
         within: within(reader, section),
         env: reader.variables(section, "env"),
-        value: reader.text(section, "value").map(|value| value.value),
+        value: value(reader, section),
         threshold: reader.number(section, "threshold").map(|threshold| threshold.value),
         comparator: comparator(reader, section),
         isolation: isolation(reader, section),
@@ -333,6 +337,17 @@ fn gate(reader: &mut Reader<'_>, section: &Section<'_>) -> Option<Gate> {
         setup: reader.argv(section, "setup").unwrap_or_default(),
     };
     command.map(|command| Gate { command, ..gate })
+}
+
+/// Where a measured value stands. A pattern that does not compile would be looked for as a report file and never be there.
+fn value(reader: &mut Reader<'_>, section: &Section<'_>) -> Option<String> {
+    let Found { value, span } = reader.text(section, "value")?;
+    let ending = value.rsplit_once('.').map(|(_, ending)| ending);
+    let is_report = !value.contains(char::is_whitespace) && ending.is_some_and(|it| REPORTS.contains(&it));
+    if !is_report {
+        compiles(reader, section, "value", &value, &span);
+    }
+    Some(value)
 }
 
 /// The command in which a gate's own command runs.
@@ -394,7 +409,8 @@ fn compiles(
             let said = error.to_string();
             let why = said.lines().last().unwrap_or_default().trim_start_matches("error: ");
             let message = format!("`{field}` in {} is not a valid regular expression: {why}", section.label);
-            reader.error("bad-pattern", span, message, None);
+            let help = "put a backslash before signs that mean themselves".to_owned();
+            reader.error("bad-pattern", span, message, Some(help));
             None
         }
     }

@@ -194,6 +194,7 @@ fn gate_settings(gate: &Gate) -> Settings {
         command,
         subset,
         timeout_ms,
+        ok_exit,
         expect,
         within,
         env,
@@ -209,6 +210,7 @@ fn gate_settings(gate: &Gate) -> Settings {
         ("subset", words(subset)),
         ("within", words(within)),
         ("timeout", timeout_ms.map(span_in_words)),
+        ("good exit codes", exit_codes(ok_exit)),
         ("expect", expect.as_deref().map(quoted)),
         ("environment", names(env)),
         ("value", value.as_deref().map(quoted)),
@@ -218,6 +220,11 @@ fn gate_settings(gate: &Gate) -> Settings {
         ("network", Some(network.word().to_owned())),
         ("setup", words(setup)),
     ]
+}
+
+fn exit_codes(exits: &[i32]) -> Option<String> {
+    let codes: Vec<String> = exits.iter().map(i32::to_string).collect();
+    (!codes.is_empty()).then(|| codes.join(", "))
 }
 
 fn sections(config: &Config) -> Vec<(&'static str, Settings)> {

@@ -107,6 +107,22 @@ impl<'t> Reader<'t> {
         }
     }
 
+    /// The same for tables whose fields are rules: a field that is nearly one of the known ones is taken for it by whoever
+    /// wrote it, and would not hold.
+    pub(super) fn only_rules(&mut self, section: &Section<'_>, known: &[&str]) {
+        for (key, _) in section.table {
+            let name: &str = key.get_ref();
+            if known.contains(&name) {
+                continue;
+            }
+            let message = format!("unknown field `{name}` in {}", section.label);
+            match closest(name, known.iter().copied()) {
+                Some(_) => self.error("unknown-field", &key.span(), message, did_you_mean(name, known)),
+                None => self.warning("unknown-field", &key.span(), message, did_you_mean(name, known)),
+            }
+        }
+    }
+
     /// A text that is not blank.
     pub(super) fn text(&mut self, section: &Section<'_>, key: &str) -> Option<Found<String>> {
         let value = section.table.get(key)?;
@@ -219,6 +235,26 @@ impl<'t> Reader<'t> {
         fitting
     }
 
+    /// Exit codes by which a command can end well. From 126 on a shell says that a command could not be run, or was killed.
+    pub(super) fn exit_codes(&mut self, section: &Section<'_>, key: &str) -> Vec<i32> {
+        const MOST: i32 = 125;
+        let Some(value) = section.table.get(key) else { return vec![] };
+        let number = |item: &Spanned<DeValue<'_>>| match item.get_ref() {
+            DeValue::Integer(number) => i32::from_str_radix(number.as_str(), number.radix()).ok(),
+            _ => None,
+        };
+        let codes: Option<Vec<i32>> = match value.get_ref() {
+            DeValue::Array(list) => list.iter().map(number).collect(),
+            _ => None,
+        };
+        let codes =
+            codes.filter(|codes| !codes.is_empty() && codes.iter().all(|code| (0..=MOST).contains(code)));
+        if codes.is_none() {
+            self.wrong_type(section, key, value, &format!("a list of exit codes from 0 to {MOST}"));
+        }
+        codes.unwrap_or_default()
+    }
+
     /// Yes or no.
     pub(super) fn flag(&mut self, section: &Section<'_>, key: &str) -> Option<bool> {
         let value = section.table.get(key)?;
@@ -282,6 +318,16 @@ fn shown(value: &DeValue<'_>) -> String {
         DeValue::Datetime(_) => "a date".to_owned(),
         DeValue::Array(_) => "a list".to_owned(),
         DeValue::Table(_) => "a table".to_owned(),
+    }
+}
+
+/// The place of a value, by the names of its tables and its own.
+pub(super) fn place_of(text: &str, table: &DeTable<'_>, way: &[&str]) -> Place {
+    let [name, rest @ ..] = way else { return Place::TOP };
+    let Some(value) = table.get(*name) else { return Place::TOP };
+    match value.get_ref() {
+        DeValue::Table(inner) if !rest.is_empty() => place_of(text, inner, rest),
+        _ => place(text, &value.span()),
     }
 }
 

@@ -100,6 +100,7 @@ fn every_field_is_read() {
         command: vec!["cargo".into(), "llvm-cov".into()],
         subset: vec!["cargo".into(), "test".into(), "{files}".into()],
         timeout_ms: Some(1_200_000),
+        ok_exit: vec![],
         expect: Some("assertion (failed|`left == right`)".into()),
         within: ["docker", "run", "--rm", "app"].map(str::to_owned).into(),
         env: vec!["CI".into()],
@@ -228,12 +229,16 @@ actor = \"\"
             "13:9 error duplicate-name: [agents.Judge] and [agents.judge] are the same name (rename one of the two)",
             "16:8 error type: [gates.lint] must be a table; got \"cargo clippy\"",
             "17:8 error missing-field: [gates.tests] needs `command`: a gate is a command whose exit code counts (add `command = [\"program\", \"argument\"]`)",
-            &format!("18:10 error bad-pattern: `expect` in [gates.tests] {pattern}: unclosed group"),
+            &format!(
+                "18:10 error bad-pattern: `expect` in [gates.tests] {pattern}: unclosed group (put a backslash before signs that mean themselves)"
+            ),
             "19:10 error type: `within` in [gates.tests] must be a list of texts; got a text (write the command around it word by word, like [\"docker\", \"run\", \"--rm\", \"image\"])",
             "20:13 error type: `threshold` in [gates.tests] must be a number; got \"80\"",
             "21:14 error unknown-value: unknown comparator `=` in [gates.tests] (one of \">=\", \">\", \"<=\", \"<\")",
             "23:13 error bad-value: the pattern `a*` of [redact] matches the empty text, so everywhere (make it match at least one character)",
-            &format!("23:19 error bad-pattern: `patterns` in [redact] {pattern}: unclosed character class"),
+            &format!(
+                "23:19 error bad-pattern: `patterns` in [redact] {pattern}: unclosed character class (put a backslash before signs that mean themselves)"
+            ),
             "25:18 error type: `progress_every` in [process] must be a whole number from 1 on; got the number 0",
             "26:9 error bad-value: `actor` in [process] must not be empty",
         ]
@@ -251,17 +256,18 @@ fn a_variable_with_its_value_is_no_name() {
 }
 
 #[test]
-fn unknown_names_are_warnings_with_the_closest_known_one() {
-    let text = "colour = 1\n[agent.x]\n[gates.tests]\ncomand = [\"a\"]\ncommand = [\"a\"]\n";
+fn unknown_names_are_warnings_and_a_gate_field_that_is_nearly_a_known_one_is_an_error() {
+    let text = "colour = 1\n[agent.x]\n[gates.tests]\ncomand = [\"a\"]\ncommand = [\"a\"]\ncolour = 1\n";
     assert_eq!(
         said(text),
         [
             "1:1 warning unknown-table: unknown table [colour] (known here: agents, gates, redact, process, roadmap, cycle, actions, guard, worlds, paths)",
             "2:2 warning unknown-table: unknown table [agent] (did you mean `agents`?)",
-            "4:1 warning unknown-field: unknown field `comand` in [gates.tests] (did you mean `command`?)",
+            "4:1 error unknown-field: unknown field `comand` in [gates.tests] (did you mean `command`?)",
+            "6:1 warning unknown-field: unknown field `colour` in [gates.tests] (known here: command, subset, timeout, ok_exit, expect, within, env, value, threshold, comparator, isolation, network, setup)",
         ]
     );
-    assert!(!has_errors(&check(text)));
+    assert!(!has_errors(&check("colour = 1\n[agent.x]\n")));
 }
 
 #[test]
@@ -305,14 +311,6 @@ fn columns_count_characters_and_ranges_count_bytes() {
     assert_eq!((first_line.line, first_line.column, first_line.start), (1, 2, 4));
     let inline = check("agents = { \"ä\" = { kind = 1 } }\n")[0].place;
     assert_eq!((inline.line, inline.column), (1, 27));
-}
-
-#[test]
-fn k_51_the_comparator_decides_about_the_threshold_itself() {
-    assert!(Comparator::AtLeast.holds(80.0, 80.0));
-    assert!(!Comparator::MoreThan.holds(80.0, 80.0));
-    assert!(Comparator::AtMost.holds(80.0, 80.0));
-    assert!(!Comparator::LessThan.holds(80.0, 80.0));
 }
 
 proptest! {
@@ -370,6 +368,19 @@ fn a_word_that_is_no_isolation_and_a_folder_that_leaves_the_workspace_are_errors
             ("unknown isolation `wurld` in [agents.default]", 4),
             ("`share` in [worlds] cannot hold `../beside`", 6),
             ("`dir` in [worlds] must be an absolute path", 7),
+        ]
+    );
+}
+
+#[test]
+fn a_value_is_a_pattern_that_compiles_or_the_name_of_a_report() {
+    let value = |value: &str| said(&format!("[gates.coverage]\ncommand = [\"a\"]\nvalue = '{value}'\n"));
+    assert_eq!(value("out/cov[1.xml"), Vec::<String>::new());
+    assert_eq!(value("TOTAL ([0-9.]+)"), Vec::<String>::new());
+    assert_eq!(
+        value("TOTAL ([0-9.]+"),
+        [
+            "3:9 error bad-pattern: `value` in [gates.coverage] is not a valid regular expression: unclosed group (put a backslash before signs that mean themselves)"
         ]
     );
 }

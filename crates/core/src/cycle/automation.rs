@@ -55,6 +55,7 @@ pub struct RiskGate {
 /// What stands between a step and the commit.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Gates {
+    /// Checks that the project demands: one of them that is not configured is unknown.
     pub required_checks: Vec<Check>,
     pub risks: BTreeMap<Risk, RiskGate>,
     pub test_timeout_ms: Option<u64>,
@@ -77,7 +78,7 @@ impl Default for Gates {
         let risks =
             [(Risk::Low, RiskGate::default()), (Risk::Medium, RiskGate::default()), (Risk::High, high)];
         Gates {
-            required_checks: Check::ALL.to_vec(),
+            required_checks: vec![],
             risks: BTreeMap::from(risks),
             test_timeout_ms: None,
             linter_warnings_fail: false,

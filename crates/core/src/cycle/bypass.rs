@@ -8,6 +8,7 @@ use super::limits::is_doc;
 use crate::diff;
 use crate::diff::DiffLine;
 use crate::diff::Side;
+use crate::evidence::lost::is_test_path;
 
 /// A change that the Judge should look at.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -82,7 +83,7 @@ pub fn find(diff: &str) -> Vec<Bypass> {
     let Some(patterns) = PATTERNS.as_ref() else { return vec![] };
     let lines: Vec<DiffLine<'_>> = diff::lines(diff)
         .into_iter()
-        .filter(|line| !is_doc(line.file) && !is_test(line.file) && !is_comment(line.text))
+        .filter(|line| !is_doc(line.file) && !is_test_path(line.file) && !is_comment(line.text))
         .collect();
     let mut found = removed_checks(&lines, &patterns.checks);
     for line in lines.iter().filter(|line| line.side == Side::Added) {
@@ -119,14 +120,6 @@ fn removed_checks(lines: &[DiffLine<'_>], checks: &Regex) -> Vec<Bypass> {
 
 fn bypass(line: &DiffLine<'_>, why: String) -> Bypass {
     Bypass { file: line.file.to_owned(), line: line.line, why }
-}
-
-fn is_test(path: &str) -> bool {
-    let path = path.to_ascii_lowercase();
-    let file = path.rsplit('/').next().unwrap_or(&path);
-    path.split('/').any(|part| matches!(part, "test" | "tests" | "__tests__" | "spec" | "specs"))
-        || file.starts_with("test_")
-        || ["_test.", ".test.", "_spec.", ".spec."].iter().any(|mark| file.contains(mark))
 }
 
 fn is_comment(text: &str) -> bool {

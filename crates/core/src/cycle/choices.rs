@@ -60,6 +60,19 @@ choices! {
 }
 
 choices! {
+    /// What a person does about matters that nobody knows (K-114).
+    pub enum UncheckedChoice {
+        /// They count as good on this person's word.
+        Accept = "accept",
+        /// The checks are run and the Judge is asked once more.
+        Retry = "retry",
+        /// The Planner plans again.
+        Changes = "changes",
+        Stop = "stop",
+    }
+}
+
+choices! {
     /// What happens with work that passed (CY-07).
     pub enum ApprovalChoice {
         Commit = "commit",
@@ -76,6 +89,28 @@ choices! {
         Retry = "retry",
         /// The Planner plans again.
         Changes = "changes",
+        Stop = "stop",
+    }
+}
+
+choices! {
+    /// What happens with uncommitted changes of the user in files of the work.
+    pub enum OwnChangesChoice {
+        /// They become part of the commit.
+        Approve = "approve",
+        /// The Planner plans without these files.
+        Changes = "changes",
+        Stop = "stop",
+    }
+}
+
+choices! {
+    /// How it goes on when the repository is no longer where the work began.
+    pub enum MovedChoice {
+        /// What is checked out now counts, and everything is judged on it.
+        Approve = "approve",
+        /// It is looked at again, after the user went back.
+        Retry = "retry",
         Stop = "stop",
     }
 }

@@ -17,13 +17,19 @@ use super::choices::BlockedChoice;
 use super::choices::ClarifyChoice;
 use super::choices::ContextChoice;
 use super::choices::GoalChoice;
+use super::choices::MovedChoice;
 use super::choices::OccupiedChoice;
+use super::choices::OwnChangesChoice;
 use super::choices::PauseChoice;
 use super::choices::PlanlessChoice;
 use super::choices::RiskChoice;
+use super::choices::UncheckedChoice;
 use super::choices::UndeliveredChoice;
+use crate::evidence::Counts;
 use crate::hash::Hash;
+use crate::ledger::LedgerEntry;
 use crate::projection::Fact;
+use crate::verdict::Verdict;
 
 /// One fact of a cycle. `cycle` is the number of the cycle in the archive; one run can hold several cycles.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -33,6 +39,16 @@ pub enum CycleFact {
     AutomationFindings { findings: Vec<String> },
     /// The document was opened.
     CycleBegan { cycle: u32, project: String },
+    /// Checks that this project has not configured: nothing of the cycle rests on them.
+    NotChecked { cycle: u32, checks: Vec<String> },
+    /// How many tests run before the work: later runs must not execute fewer.
+    FloorTaken {
+        cycle: u32,
+        /// Absent where the tests of the base cannot be counted.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        tests: Option<Counts>,
+        words: String,
+    },
     /// A goal was taken that can be worked on.
     GoalTaken {
         cycle: u32,
@@ -100,10 +116,25 @@ pub enum CycleFact {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         hash: Option<Hash>,
     },
+    /// The Judge gave no answer that can be used, and is told why.
+    OpinionRejected { cycle: u32, why: Vec<String> },
+    /// All findings of the cycle so far, as they stand.
+    FindingsNoted { cycle: u32, findings: Vec<LedgerEntry> },
+    /// A person decided about matters of which nobody knows whether they are good.
+    UncheckedDecided {
+        cycle: u32,
+        choice: UncheckedChoice,
+        matters: Vec<String>,
+        by: String,
+        #[serde(default, skip_serializing_if = "String::is_empty")]
+        words: String,
+    },
     /// The verdict: the battery joined with the Judge's opinion.
     Judged {
         cycle: u32,
         pass: bool,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        verdict: Option<Verdict>,
         evidence: Vec<CheckSeen>,
         #[serde(default)]
         opinion: Opinion,
@@ -190,19 +221,35 @@ impl BlockerClass {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CheckResult {
-    Green,
-    Red,
+    // Runs of earlier versions recorded other words.
+    #[serde(alias = "green")]
+    Good,
+    #[serde(alias = "red")]
+    Bad,
+    /// It says nothing about the work: killed, cut off, no test ran.
+    Unknown,
     /// The project has no such check.
-    None,
+    #[serde(alias = "none")]
+    NotRun,
 }
 
 impl CheckResult {
+    pub fn of(verdict: &Verdict) -> CheckResult {
+        match verdict {
+            Verdict::Good(_) => CheckResult::Good,
+            Verdict::Bad(_) => CheckResult::Bad,
+            Verdict::Unknown(_) => CheckResult::Unknown,
+            Verdict::NotApplicable(_) => CheckResult::NotRun,
+        }
+    }
+
     /// The word as documents carry it.
     pub fn word(self) -> &'static str {
         match self {
-            CheckResult::Green => "green",
-            CheckResult::Red => "red",
-            CheckResult::None => "none",
+            CheckResult::Good => "good",
+            CheckResult::Bad => "bad",
+            CheckResult::Unknown => "unknown",
+            CheckResult::NotRun => "not run",
         }
     }
 }
@@ -211,20 +258,26 @@ impl CheckResult {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CheckSeen {
     pub check: String,
-    /// Whether it lets the work pass. A check that the project does not have does.
-    pub green: bool,
+    /// Not recorded by earlier versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub result: Option<CheckResult>,
     /// Of its output.
     pub hash: Option<Hash>,
 }
 
-/// What the Judge itself said.
+/// What the Judge said, or a person in its place.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Opinion {
     Pass,
     Insufficient(String),
-    /// The Judge failed, with the reason; the battery alone decided (K-64).
+    /// The Judge did not answer, with the reason (K-114).
     Missing(String),
+    /// A person said PASS: as the Judge, or where the Judge did not answer.
+    Person {
+        by: String,
+        words: String,
+    },
     /// Not recorded.
     #[default]
     Unknown,
@@ -270,6 +323,8 @@ pub enum Decision {
     Context(ContextChoice),
     Blocked(BlockedChoice),
     Undelivered(UndeliveredChoice),
+    OwnChanges(OwnChangesChoice),
+    Moved(MovedChoice),
     Pause(PauseChoice),
     Planless(PlanlessChoice),
 }

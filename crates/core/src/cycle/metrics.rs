@@ -33,6 +33,8 @@ pub struct CycleSummary {
     /// How often a step was planned and tried.
     pub iterations: u32,
     pub passes: u32,
+    /// PASS on the word of a person, where the Judge did not answer or is a person (K-114).
+    pub passes_by_people: u32,
     pub insufficients: u32,
     pub paused: bool,
     pub end: End,
@@ -100,6 +102,8 @@ pub struct Metrics {
     pub avg_iterations: Metric,
     /// The share of the Judge's results that are PASS.
     pub pass_rate: Metric,
+    /// How often a person said PASS in its place.
+    pub passes_by_people: u32,
     pub approval_latency_s: Metric,
     /// The share of cycles that were paused.
     pub pause_frequency: Metric,
@@ -124,6 +128,7 @@ pub fn metrics(cycles: &[CycleSummary]) -> Metrics {
     Metrics {
         avg_iterations: metric(share(iterations, closed), Some(Aim::AtMost(3.0))),
         pass_rate: metric(share(passes, results), Some(Aim::AtLeast(0.7))),
+        passes_by_people: u32::try_from(sum(|c| c.passes_by_people)).unwrap_or(u32::MAX),
         approval_latency_s: metric(share(waited, latencies.len() as u64 * 1000), None),
         pause_frequency: metric(
             share(sum(|c| u32::from(c.paused)), cycles.len() as u64),
@@ -164,9 +169,11 @@ impl Metrics {
         let mut completion = self.completion.json();
         let Split { pass, incomplete, failed } = self.split;
         completion["split"] = json!({"pass": pass, "incomplete": incomplete, "failed": failed});
+        let mut pass_rate = self.pass_rate.json();
+        pass_rate["by_people"] = json!(self.passes_by_people);
         json!({
             "avg_iterations": self.avg_iterations.json(),
-            "pass_rate": self.pass_rate.json(),
+            "pass_rate": pass_rate,
             "approval_latency_s": self.approval_latency_s.json(),
             "pause_frequency": self.pause_frequency.json(),
             "completion": completion,
@@ -197,6 +204,12 @@ impl Metrics {
         let ended = |value: f64| {
             format!("{} ({pass} passed, {incomplete} incomplete, {failed} failed)", percent(value))
         };
+        let people = self.passes_by_people;
+        let passed = shown(self.pass_rate, &percent);
+        let passed = match people {
+            0 => passed,
+            people => format!("{passed} ({people} more on a person's word)"),
+        };
         let row = |name, metric: Metric, words: &dyn Fn(f64) -> String, goal, full: f64| Row {
             name,
             metric,
@@ -206,7 +219,7 @@ impl Metrics {
         };
         [
             row("Iterations per cycle", self.avg_iterations, &|value| value.to_string(), "at most 3", 6.0),
-            row("Judge PASS rate", self.pass_rate, &percent, "at least 70%", 1.0),
+            Row { value: passed, ..row("Judge PASS rate", self.pass_rate, &percent, "at least 70%", 1.0) },
             row("Approval latency", self.approval_latency_s, &seconds, "", 3600.0),
             row("Paused cycles", self.pause_frequency, &percent, "below 10%", 1.0),
             row("Completed cycles", self.completion, &ended, "", 1.0),

@@ -82,6 +82,10 @@ pub struct PlanStep {
 /// Reads the Planner's outputs. All problems are said at once, as sentences that the Planner can act on.
 pub fn read(outputs: &Map<String, Value>) -> Result<Planned, Vec<String>> {
     let mut problems = vec![];
+    let has = |name: &str| outputs.get(name).is_some_and(|value| !is_nothing(value));
+    if has("step") && (has("questions") || has("need")) {
+        problems.push("The report has a step and asks for something as well: give one of them.".to_owned());
+    }
     let planned = match kind(outputs) {
         Some("step") => match outputs.get("step") {
             Some(Value::Object(fields)) => Some(Planned::Step(step(fields, &mut problems))),
@@ -106,6 +110,56 @@ pub fn read(outputs: &Map<String, Value>) -> Result<Planned, Vec<String>> {
         }
     };
     planned.filter(|_| problems.is_empty()).ok_or(problems)
+}
+
+/// Reads a plan that a person wrote in words: a title, instructions, and lines that begin with a known word.
+pub fn read_words(text: &str) -> Result<Planned, Vec<String>> {
+    let mut fields = Map::new();
+    let mut rest: Vec<&str> = vec![];
+    for line in text.lines() {
+        let (word, value) =
+            line.split_once(':').map_or(("", line), |(word, value)| (word.trim(), value.trim()));
+        let list = || value.split([',', ';']).map(|item| Value::from(item.trim())).collect::<Vec<_>>();
+        let (name, items) = match word.to_lowercase().as_str() {
+            "files" => ("files", list()),
+            "creates" | "new files" => ("creates", list()),
+            "commands" => ("commands", vec![value.into()]),
+            "done when" | "success criteria" | "criteria" => ("success_criteria", vec![value.into()]),
+            "lines" | "loc" => {
+                fields.insert("loc".to_owned(), value.into());
+                continue;
+            }
+            "risk" => {
+                fields.insert("risk".to_owned(), value.into());
+                continue;
+            }
+            _ => {
+                rest.push(line);
+                continue;
+            }
+        };
+        let known = fields.entry(name).or_insert_with(|| Value::Array(vec![]));
+        if let Value::Array(known) = known {
+            known.extend(items);
+        }
+    }
+    let whole = rest.join("\n");
+    let (title, instructions) = whole.trim().split_once('\n').unwrap_or((whole.trim(), whole.trim()));
+    fields.insert("title".to_owned(), title.trim().into());
+    fields.insert("instructions".to_owned(), instructions.trim().into());
+    let mut problems = vec![];
+    let step = step(&fields, &mut problems);
+    if problems.is_empty() { Ok(Planned::Step(step)) } else { Err(problems) }
+}
+
+fn is_nothing(value: &Value) -> bool {
+    match value {
+        Value::Null | Value::Bool(false) => true,
+        Value::String(text) => text.trim().is_empty(),
+        Value::Array(items) => items.is_empty(),
+        Value::Object(fields) => fields.is_empty(),
+        Value::Bool(true) | Value::Number(_) => false,
+    }
 }
 
 /// The kind as it is said, or as the only field that fits shows it.

@@ -7,6 +7,7 @@ mod tests;
 use serde::Serialize;
 use serde_json::Value;
 
+use super::choices::UncheckedChoice;
 use super::facts::BlockerClass;
 use super::facts::CheckResult;
 use super::facts::CycleEnd;
@@ -15,9 +16,11 @@ use super::facts::DeliveredHow;
 use super::facts::Opinion;
 use super::facts::read_facts;
 use super::plan::Risk;
+use crate::ledger::LedgerEntry;
 use crate::projection::Fact;
 use crate::sentence::Sentence;
 use crate::sentence::Telling;
+use crate::verdict::Verdict;
 use crate::view::RunView;
 
 /// Returns what `show` has to say about a run of cycles.
@@ -62,6 +65,11 @@ struct CycleStory {
     archives: Vec<String>,
     /// What went wrong beside the work.
     remarks: Vec<Sentence>,
+    /// Checks that the project has not configured.
+    not_checked: Vec<String>,
+    /// What people accepted unchecked, one line each.
+    accepted: Vec<String>,
+    findings: Vec<LedgerEntry>,
     end: Option<CycleEnd>,
 }
 
@@ -103,6 +111,8 @@ struct CheckLine {
 #[derive(Serialize)]
 struct VerdictLine {
     pass: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    verdict: Option<Verdict>,
     opinion: Opinion,
     reasons: Vec<String>,
 }
@@ -171,8 +181,7 @@ impl CycleStory {
                 self.project.clone_from(project);
             }
             CycleFact::GoalTaken { goal, criteria, documents, .. } => {
-                self.goal.clone_from(goal);
-                self.criteria.clone_from(criteria);
+                (self.goal, self.criteria) = (goal.clone(), criteria.clone());
                 self.documents.clone_from(documents);
             }
             CycleFact::PlanRejected { why, .. } => self.plan_round().rejected.extend(why.iter().cloned()),
@@ -187,22 +196,25 @@ impl CycleStory {
                 });
             }
             CycleFact::WorkDone { summary, files, lines, .. } => {
-                let (summary, files) = (summary.clone(), files.clone());
-                self.round().work = Some(WorkLine::Done { summary, files, lines: *lines });
+                self.round().work =
+                    Some(WorkLine::Done { summary: summary.clone(), files: files.clone(), lines: *lines });
             }
             CycleFact::WorkFailed { blocker, why, .. } => {
                 self.round().work = Some(WorkLine::Failed { blocker: *blocker, why: why.clone() });
             }
             CycleFact::CheckRan { check, result, words, .. } => {
-                self.check_round().checks.push(CheckLine {
-                    check: check.clone(),
-                    result: *result,
-                    words: words.clone(),
-                });
+                let (check, words) = (check.clone(), words.clone());
+                self.check_round().checks.push(CheckLine { check, result: *result, words });
             }
-            CycleFact::Judged { pass, opinion, reasons, .. } => {
-                let (opinion, reasons) = (opinion.clone(), reasons.clone());
-                self.round().verdict = Some(VerdictLine { pass: *pass, opinion, reasons });
+            CycleFact::Judged { pass, verdict, opinion, reasons, .. } => {
+                let (verdict, opinion, reasons) = (verdict.clone(), opinion.clone(), reasons.clone());
+                self.round().verdict = Some(VerdictLine { pass: *pass, verdict, opinion, reasons });
+            }
+            CycleFact::NotChecked { checks, .. } => self.not_checked.clone_from(checks),
+            CycleFact::FindingsNoted { findings, .. } => self.findings.clone_from(findings),
+            CycleFact::UncheckedDecided { choice, matters, by, words, .. } => {
+                self.take_accepted(*choice, matters, by, words);
+                self.decide(by, words, fact);
             }
             CycleFact::RiskDecided { by, words, .. }
             | CycleFact::Approval { by, words, .. }
@@ -225,12 +237,21 @@ impl CycleStory {
             CycleFact::CycleEnded { end, .. } => self.end = Some(*end),
             CycleFact::AutomationFindings { .. }
             | CycleFact::DocumentsRefused { .. }
+            | CycleFact::FloorTaken { .. }
+            | CycleFact::OpinionRejected { .. }
             | CycleFact::WorkPutBack { .. }
             | CycleFact::ApprovalVoid { .. }
             | CycleFact::DocumentTampered { .. }
             | CycleFact::Error { .. } => self.remarks.push(fact.sentence()),
             // Alerts are shown apart, and what a role asked is beside the decision about it.
             CycleFact::PlannerAsked { .. } | CycleFact::ContextPack { .. } | CycleFact::Alert { .. } => {}
+        }
+    }
+
+    fn take_accepted(&mut self, choice: UncheckedChoice, matters: &[String], by: &str, words: &str) {
+        if choice == UncheckedChoice::Accept {
+            let told = |matter: &String| format!("{matter} (accepted by {by}: {words})");
+            self.accepted.extend(matters.iter().map(told));
         }
     }
 

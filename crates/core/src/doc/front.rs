@@ -2,6 +2,9 @@
 
 use std::ops::Range;
 
+use crate::finding::Finding;
+use crate::finding::Place;
+
 /// The bytes of the YAML and the byte where the body begins, or `None` where there is no front matter.
 pub fn front_matter(text: &str) -> Option<(Range<usize>, usize)> {
     let head = text.len() - text.strip_prefix('\u{FEFF}').unwrap_or(text).len();
@@ -18,6 +21,16 @@ pub fn front_matter(text: &str) -> Option<(Range<usize>, usize)> {
         start = end;
     }
     None
+}
+
+/// Returns what is wrong with a text that begins front matter and never ends it: nobody can tell it from the body.
+pub fn unclosed_front_matter(text: &str) -> Option<Finding> {
+    let begins =
+        text.trim_start_matches('\u{FEFF}').lines().next().is_some_and(|line| line.trim_end() == "---");
+    let message = "the front matter that begins here has no end";
+    (begins && front_matter(text).is_none()).then(|| {
+        Finding::error("front-matter", Place::TOP, message).help("end it with a line that holds `---` alone")
+    })
 }
 
 /// The byte after the line that begins at `start`, its line break included.
@@ -44,5 +57,13 @@ mod tests {
         assert_eq!(front_matter("# Title\n---\n---\n"), None);
         assert_eq!(front_matter("---\nnever closed\n"), None);
         assert_eq!(front_matter("----\n---\n"), None);
+    }
+
+    #[test]
+    fn front_matter_without_an_end_is_an_error_and_never_taken_for_prose() {
+        let found = unclosed_front_matter("---\nsteps: []\n# Action: x\n").unwrap();
+        assert_eq!(found.message, "the front matter that begins here has no end");
+        assert_eq!(unclosed_front_matter("---\na: 1\n---\n"), None);
+        assert_eq!(unclosed_front_matter("# Title\n---\n"), None);
     }
 }

@@ -17,6 +17,7 @@ pub use fields::Fields;
 pub use fields::Sink;
 pub use fields::Vocabulary;
 pub use front::front_matter;
+pub use front::unclosed_front_matter;
 pub use text::Source;
 pub use text::decode;
 pub use write::write;

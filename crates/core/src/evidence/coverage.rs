@@ -8,14 +8,17 @@ mod tests;
 
 use std::cmp::Ordering;
 use std::fmt;
-use std::str::FromStr;
 
 use regex::Regex;
+use serde::Deserialize;
+use serde::Serialize;
 
+use crate::config::Comparator;
 use crate::process::Decimal;
 
 /// A share of covered code.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Coverage {
     /// Counted, so that nothing was lost by rounding.
     Counted { covered: u64, total: u64 },
@@ -23,48 +26,11 @@ pub enum Coverage {
     Percent(Decimal),
 }
 
-/// Which shares are enough.
+/// Which shares are enough; whether exactly the threshold is, is a matter of the gate (K-51).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Threshold {
     pub comparator: Comparator,
     pub percent: Decimal,
-}
-
-/// K-51: whether exactly the threshold is enough is a matter of the gate.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Comparator {
-    /// `>=`
-    AtLeast,
-    /// `>`
-    Above,
-}
-
-/// Why a text is no comparator.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{written}` is not `>=` or `>`")]
-pub struct NotAComparator {
-    pub written: String,
-}
-
-impl FromStr for Comparator {
-    type Err = NotAComparator;
-
-    fn from_str(text: &str) -> Result<Comparator, NotAComparator> {
-        match text.trim() {
-            ">=" => Ok(Comparator::AtLeast),
-            ">" => Ok(Comparator::Above),
-            other => Err(NotAComparator { written: other.to_owned() }),
-        }
-    }
-}
-
-impl fmt::Display for Comparator {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Comparator::AtLeast => ">=",
-            Comparator::Above => ">",
-        })
-    }
 }
 
 /// The value that a command printed, found by a pattern: its first group, or all of it where it has none. The last
@@ -111,10 +77,12 @@ impl Coverage {
     }
 
     pub fn meets(self, threshold: &Threshold) -> bool {
-        match (threshold.comparator, self.compare(threshold.percent)) {
-            (_, Ordering::Greater) => true,
-            (Comparator::AtLeast, Ordering::Equal) => true,
-            (Comparator::Above, Ordering::Equal) | (_, Ordering::Less) => false,
+        let order = self.compare(threshold.percent);
+        match threshold.comparator {
+            Comparator::AtLeast => order.is_ge(),
+            Comparator::MoreThan => order.is_gt(),
+            Comparator::AtMost => order.is_le(),
+            Comparator::LessThan => order.is_lt(),
         }
     }
 

@@ -3,6 +3,8 @@
 
 pub mod coverage;
 mod found;
+pub mod loading;
+pub mod lost;
 pub mod scenarios;
 #[cfg(test)]
 mod tests;
@@ -15,20 +17,22 @@ mod xml;
 use std::fmt;
 
 use regex::Regex;
+use serde::Deserialize;
+use serde::Serialize;
 
 pub use verdict::Red;
-pub use verdict::Verdict;
+pub use verdict::TestVerdict;
 pub use verdict::Why;
 pub use words::count_in_words;
 
 /// What a run of tests showed.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Run {
     /// The tool whose output was recognised; the first one, where several spoke.
     pub tool: Option<Tool>,
     /// Absent where the tool does not tell (`go test` without `-v`, an unknown tool).
     pub counts: Option<Counts>,
-    pub verdict: Verdict,
+    pub verdict: TestVerdict,
     /// In the order of the output, at most [`FAILURES_MAX`].
     pub failures: Vec<Failed>,
 }
@@ -37,7 +41,8 @@ pub struct Run {
 pub const FAILURES_MAX: usize = 200;
 
 /// A tool that runs tests.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Tool {
     Pytest,
     Unittest,
@@ -68,7 +73,7 @@ impl fmt::Display for Tool {
 
 /// How many tests there were (CY-53). A test that is expected to fail, and does, proves nothing and counts as
 /// skipped; one that passes against its expectation counts as passed unless the tool calls it a failure.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Counts {
     pub total: u64,
     pub passed: u64,
@@ -100,12 +105,14 @@ impl Counts {
 }
 
 /// One test that did not pass, or one thing that kept tests from running.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Failed {
     /// The test as its tool calls it, or the file that could not be collected or compiled.
     pub name: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
     /// From 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub line: Option<u32>,
     pub kind: Kind,
     /// The first line of what was said, shortened; may be empty.
@@ -113,7 +120,8 @@ pub struct Failed {
 }
 
 /// Why a test did not pass.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Kind {
     /// The test compared, and found a difference.
     Assertion,

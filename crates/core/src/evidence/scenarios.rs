@@ -104,3 +104,18 @@ pub fn removed_tests(before: &str, after: &str, path: &str) -> Vec<String> {
     }
     gone
 }
+
+/// Returns the text of a test, line by line without blanks around them: from its name to the next test. Attributes and
+/// decorators of the next test are no part of it.
+pub fn body(text: &str, path: &str, name: &str) -> Vec<String> {
+    let tests = list(text, path);
+    let Some(at) = tests.iter().position(|test| test.name == name) else { return vec![] };
+    let from = tests.get(at).map_or(0, |test| test.line.saturating_sub(1) as usize);
+    let until = tests.get(at + 1).map_or(usize::MAX, |next| next.line.saturating_sub(1) as usize);
+    let lines = text.lines().take(until).skip(from).map(str::trim).filter(|line| !line.is_empty());
+    let mut body: Vec<String> = lines.map(str::to_owned).collect();
+    while body.last().is_some_and(|line| line.starts_with('@') || line.starts_with("#[")) {
+        body.pop();
+    }
+    body
+}

@@ -20,15 +20,15 @@ fn told(output: &str, exit: i32) -> Vec<String> {
     lines
 }
 
-fn verdict(output: &str, exit: i32) -> Verdict {
+fn verdict(output: &str, exit: i32) -> TestVerdict {
     read(output, Some(exit), None).verdict
 }
 
-const fn broken(why: Why) -> Verdict {
-    Verdict::Broken { why }
+const fn broken(why: Why) -> TestVerdict {
+    TestVerdict::Broken { why }
 }
 
-const ASSERTION: Verdict = Verdict::Red(Red::Assertion);
+const ASSERTION: TestVerdict = TestVerdict::Red(Red::Assertion);
 
 #[test]
 fn pytest_is_read_in_all_its_parts() {
@@ -89,10 +89,10 @@ fn e_54_a_test_that_passes_at_once_is_green() {
         "TAP version 13\nok 1 - a\n1..1\n",
     ] {
         let run = read(output, Some(0), None);
-        assert_eq!(run.verdict, Verdict::Green, "{output}");
+        assert_eq!(run.verdict, TestVerdict::Green, "{output}");
         assert!(run.tool.is_some(), "{output}");
         // The tests passed, but the command did not: something else is wrong.
-        assert!(matches!(verdict(output, 3), Verdict::Broken { .. }), "{output}");
+        assert!(matches!(verdict(output, 3), TestVerdict::Broken { .. }), "{output}");
     }
 }
 
@@ -117,7 +117,7 @@ fn no_test_is_neither_green_nor_red() {
         ("<testsuites tests=\"0\"></testsuites>", 0),
         ("1..0 # SKIP nothing here\n", 0),
     ] {
-        assert_eq!(verdict(output, exit), Verdict::Nothing, "{output}");
+        assert_eq!(verdict(output, exit), TestVerdict::Nothing, "{output}");
     }
 }
 
@@ -147,7 +147,7 @@ fn ds_94_unittest_tells_failures_from_errors() {
         verdict(&one("ERROR", "NameError: name 'x' is not defined", "errors=1"), 1),
         broken(Why::Error)
     );
-    assert_eq!(verdict(&one("ERROR", "NotImplementedError", "errors=1"), 1), Verdict::Red(Red::Missing));
+    assert_eq!(verdict(&one("ERROR", "NotImplementedError", "errors=1"), 1), TestVerdict::Red(Red::Missing));
 }
 
 #[test]
@@ -239,7 +239,7 @@ fn go_test_is_read_in_words_verbose_and_as_json() {
     assert_eq!(verdict(late, 1), broken(Why::Timeout));
     let later =
         "--- FAIL: TestA (0.00s)\npanic: not implemented [recovered]\nFAIL\texample.com/greet\t0.003s\n";
-    assert_eq!(verdict(later, 1), Verdict::Red(Red::Missing));
+    assert_eq!(verdict(later, 1), TestVerdict::Red(Red::Missing));
 }
 
 #[test]
@@ -323,7 +323,7 @@ fn a_tool_that_is_not_known_is_judged_by_its_exit_and_what_was_expected() {
     assert_eq!(judged("erwartet 1, war 2", Some(1)), ASSERTION);
     assert_eq!(judged("\u{1b}[31merwartet\u{1b}[0m 1\r\n", Some(1)), ASSERTION);
     assert_eq!(judged("kein Platz auf dem Laufwerk", Some(1)), broken(Why::Unknown));
-    assert_eq!(judged("alles gut", Some(0)), Verdict::Green);
+    assert_eq!(judged("alles gut", Some(0)), TestVerdict::Green);
     assert_eq!(judged("erwartet 1", None), broken(Why::Crash));
     assert_eq!(verdict("sh: 1: pytest: not found", 127), broken(Why::Setup));
     assert_eq!(verdict("", 124), broken(Why::Timeout));
@@ -375,7 +375,7 @@ fn ds_97_a_green_summary_does_not_hide_a_failure() {
         verdict("=== short test summary info ===\nFAILED t.py::a - assert 0\n1 failed in 0.1s\n", 0),
         ASSERTION
     );
-    assert!(matches!(verdict("1 failed, 1 passed in 0.1s", 0), Verdict::Broken { .. }));
+    assert!(matches!(verdict("1 failed, 1 passed in 0.1s", 0), TestVerdict::Broken { .. }));
 }
 
 #[test]
@@ -424,12 +424,12 @@ proptest! {
     fn nothing_makes_the_readers_fail(lines in prop::collection::vec(line(), 0..60), exit in prop::option::of(-1..300)) {
         let output = lines.join("\n");
         let run = read(&output, exit, None);
-        if run.verdict == Verdict::Green {
+        if run.verdict == TestVerdict::Green {
             prop_assert_eq!(exit, Some(0));
             prop_assert!(run.failures.is_empty());
             prop_assert!(run.counts.is_none_or(|counts| counts.failed == 0 && counts.errors == 0));
         }
-        if let Verdict::Red(_) = run.verdict {
+        if let TestVerdict::Red(_) = run.verdict {
             prop_assert!(!run.failures.iter().any(|failed| failed.kind.is_basic()));
         }
         prop_assert!(!count_in_words(&run).is_empty());

@@ -2,12 +2,16 @@
 
 use std::fmt;
 
+use serde::Deserialize;
+use serde::Serialize;
+
 use super::Kind;
 use super::found::Found;
 
 /// What a run proves.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verdict {
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TestVerdict {
     /// At least one test ran, and all that ran passed (DS-97).
     Green,
     /// Tests ran and failed for a reason that says something about the code.
@@ -20,7 +24,8 @@ pub enum Verdict {
 }
 
 /// A good reason for a test to fail.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Red {
     /// An assertion did not hold (DS-94).
     Assertion,
@@ -31,7 +36,8 @@ pub enum Red {
 }
 
 /// Why a run proves nothing.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Why {
     Compile,
     Collection,
@@ -45,19 +51,19 @@ pub enum Why {
     Unknown,
 }
 
-impl Verdict {
+impl TestVerdict {
     pub fn is_green(self) -> bool {
-        self == Verdict::Green
+        self == TestVerdict::Green
     }
 
     /// DS-94: on an assertion, not on set-up or compilation.
     pub fn fails_on_assertion(self) -> bool {
-        self == Verdict::Red(Red::Assertion)
+        self == TestVerdict::Red(Red::Assertion)
     }
 
     /// DS-93: for missing business logic, not for infrastructure.
     pub fn fails_for_missing_logic(self) -> bool {
-        matches!(self, Verdict::Red(_))
+        matches!(self, TestVerdict::Red(_))
     }
 }
 
@@ -93,33 +99,33 @@ const EXITS_NO_COMMAND: [i32; 2] = [126, 127];
 /// A shell adds the signal's number to this.
 const EXIT_SIGNAL: i32 = 128;
 
-pub(super) fn of(found: &Found, output: &str, exit: Option<i32>, expected: bool) -> Verdict {
+pub(super) fn of(found: &Found, output: &str, exit: Option<i32>, expected: bool) -> TestVerdict {
     let has = |kind: Kind| found.failures.iter().any(|failed| failed.kind == kind);
     if let Some((_, why)) = BASIC.iter().find(|(kind, _)| has(*kind)) {
-        return Verdict::Broken { why: *why };
+        return TestVerdict::Broken { why: *why };
     }
     if has(Kind::Assertion) {
-        return Verdict::Red(Red::Assertion);
+        return TestVerdict::Red(Red::Assertion);
     }
     if has(Kind::Missing) {
-        return Verdict::Red(Red::Missing);
+        return TestVerdict::Red(Red::Missing);
     }
     let counts = found.counts.unwrap_or_default();
     if counts.failed > 0 || counts.errors > 0 || !found.failures.is_empty() {
         return match expected {
-            true => Verdict::Red(Red::Assertion),
-            false if has(Kind::Error) => Verdict::Broken { why: Why::Error },
-            false => Verdict::Broken { why: by_exit(exit) },
+            true => TestVerdict::Red(Red::Assertion),
+            false if has(Kind::Error) => TestVerdict::Broken { why: Why::Error },
+            false => TestVerdict::Broken { why: by_exit(exit) },
         };
     }
     let known = found.tool.is_some();
     match exit {
-        _ if found.nothing && counts.ran() == 0 && !found.passed_some => Verdict::Nothing,
-        Some(0) if !known || counts.ran() > 0 || found.passed_some => Verdict::Green,
-        Some(0) => Verdict::Nothing,
-        Some(_) if !known && expected => Verdict::Red(Red::Assertion),
-        _ if !known => Verdict::Broken { why: by_words(output).unwrap_or(by_exit(exit)) },
-        _ => Verdict::Broken { why: by_exit(exit) },
+        _ if found.nothing && counts.ran() == 0 && !found.passed_some => TestVerdict::Nothing,
+        Some(0) if !known || counts.ran() > 0 || found.passed_some => TestVerdict::Green,
+        Some(0) => TestVerdict::Nothing,
+        Some(_) if !known && expected => TestVerdict::Red(Red::Assertion),
+        _ if !known => TestVerdict::Broken { why: by_words(output).unwrap_or(by_exit(exit)) },
+        _ => TestVerdict::Broken { why: by_exit(exit) },
     }
 }
 

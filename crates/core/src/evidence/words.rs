@@ -5,7 +5,7 @@ use super::Failed;
 use super::Kind;
 use super::Red;
 use super::Run;
-use super::Verdict;
+use super::TestVerdict;
 
 /// So many failures are named; the rest is a number.
 const NAMED_MAX: usize = 3;
@@ -15,13 +15,13 @@ pub fn count_in_words(run: &Run) -> String {
     let mut sentence = ran(run);
     sentence.push_str(&named(run));
     match run.verdict {
-        Verdict::Broken { why } => {
+        TestVerdict::Broken { why } => {
             let beside = run.failures.iter().any(|failed| failed.kind == Kind::Assertion);
             let although = if beside { ", although an assertion failed too" } else { "" };
             sentence.push_str(&format!("; proves nothing: {why}{although}"));
         }
-        Verdict::Red(Red::Missing) => sentence.push_str("; the code is not written yet"),
-        Verdict::Green | Verdict::Red(Red::Assertion) | Verdict::Nothing => {}
+        TestVerdict::Red(Red::Missing) => sentence.push_str("; the code is not written yet"),
+        TestVerdict::Green | TestVerdict::Red(Red::Assertion) | TestVerdict::Nothing => {}
     }
     sentence
 }
@@ -30,8 +30,8 @@ fn ran(run: &Run) -> String {
     let Some(counts) = run.counts else {
         let failed = run.failures.iter().filter(|failed| !failed.kind.keeps_from_running()).count();
         return match (run.verdict, failed) {
-            (Verdict::Green, _) => "all tests passed, their number is not known".to_owned(),
-            (Verdict::Nothing, _) => "no test ran".to_owned(),
+            (TestVerdict::Green, _) => "all tests passed, their number is not known".to_owned(),
+            (TestVerdict::Nothing, _) => "no test ran".to_owned(),
             (_, 0) if run.failures.is_empty() => "the tests failed".to_owned(),
             (_, 0) => "the tests did not run".to_owned(),
             (_, n) => format!("{} failed", tests(n as u64)),
@@ -71,7 +71,7 @@ fn named(run: &Run) -> String {
     if run.failures.is_empty() {
         return String::new();
     }
-    let broken = matches!(run.verdict, Verdict::Broken { .. });
+    let broken = matches!(run.verdict, TestVerdict::Broken { .. });
     let (first, then): (Vec<&Failed>, Vec<&Failed>) =
         run.failures.iter().partition(|failed| broken && failed.kind.is_basic());
     let names: Vec<String> = first.into_iter().chain(then).take(NAMED_MAX).map(name_and_place).collect();

@@ -9,6 +9,7 @@ pub mod beyond;
 pub mod capabilities;
 pub mod client;
 pub mod event;
+pub mod git_hook;
 mod lenient;
 pub mod path;
 pub mod reply;

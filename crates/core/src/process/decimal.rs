@@ -5,6 +5,11 @@ use std::iter::Sum;
 use std::ops::Add;
 use std::str::FromStr;
 
+use serde::Deserialize;
+use serde::Deserializer;
+use serde::Serialize;
+use serde::Serializer;
+
 const PLACES: usize = 9;
 const ONE: i128 = 1_000_000_000;
 
@@ -42,6 +47,20 @@ impl Decimal {
         } else {
             i64::MAX
         })
+    }
+}
+
+impl Serialize for Decimal {
+    /// As text, so that no digit is lost.
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Decimal {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Decimal, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        text.parse().map_err(serde::de::Error::custom)
     }
 }
 

@@ -38,7 +38,7 @@ fn check_instance(name: &str, bytes: &[u8], around: &Surroundings) -> Vec<Findin
     findings
 }
 
-fn conditions(bytes: &[u8]) -> Conditions {
+pub fn conditions(bytes: &[u8]) -> Conditions {
     let (Some(definition), _) = Definition::parse(bytes) else { return Conditions::default() };
     let steps = definition.steps.iter().chain(definition.control_flow.fix_steps.iter().map(|f| &f.step));
     let quality = definition.quality.entry_criteria.iter().chain(&definition.quality.exit_criteria);

@@ -13,6 +13,7 @@ use super::Pattern;
 use super::Severity;
 use super::StepStatus;
 use crate::time::Utc;
+use crate::verdict::Verdict;
 
 /// A fact of a process run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -39,7 +40,16 @@ pub enum Fact {
     Standing {
         status: ExecutionStatus,
     },
+    /// A matter that the result rests on.
+    Weighed(Weighed),
     Finished(Finished),
+}
+
+/// What is known about one matter that the result rests on: a step, a criterion, a decision (K-110).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Weighed {
+    pub matter: String,
+    pub verdict: Verdict,
 }
 
 /// The execution log was created (PX-40).

@@ -137,6 +137,8 @@ impl Log {
             }
             Fact::Error { text } => self.errors.push(text),
             Fact::Standing { status } => self.status = Some(status),
+            // The log has a fixed form; the outcome of the instance carries what the result rests on.
+            Fact::Weighed(_) => {}
             Fact::Finished(finished) => self.finished = Some(finished),
         }
         self.dirty = true;

@@ -8,6 +8,7 @@ pub mod engagement;
 pub mod facts;
 pub mod graph;
 pub mod instance;
+pub mod judging;
 pub mod log;
 pub mod machine;
 pub mod principles;

@@ -27,8 +27,22 @@ pub struct Material<'a> {
     pub triggers: &'a [String],
     pub guidance: &'a [String],
     pub feedback: &'a [String],
+    /// Outputs that the whole work owes, with their descriptions.
+    pub owed: &'a [(String, String)],
+    /// What the step judges, where it owes a verdict.
+    pub verdict: Judges,
     /// A dry run.
     pub rehearsal: bool,
+}
+
+/// Whether a step owes a verdict.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Judges {
+    No,
+    /// It may approve or refuse.
+    Perhaps,
+    /// It owes the word.
+    Owes,
 }
 
 /// Renders the prompt.
@@ -52,6 +66,19 @@ pub fn render(material: &Material<'_>) -> String {
     sections(&mut text, "Answers so far", material.answers);
     list(&mut text, "What people said about this step", material.guidance.iter().map(String::as_str));
     list(&mut text, "What was wrong with the last attempt", material.feedback.iter().map(String::as_str));
+    owed(&mut text, material.owed);
+    text.push_str(match material.verdict {
+        Judges::No => "",
+        Judges::Perhaps => {
+            "\n## Your verdict\nIf this decision approves or refuses something, say so in the report: \"verdict\": \
+             \"APPROVED\" | \"REJECTED\" | \"CHANGES_REQUESTED\", with the reason in \"summary\".\n"
+        }
+        Judges::Owes => {
+            "\n## Your verdict\nThis step judges. Say in the report whether it passes: \"verdict\": \"PASS\" | \
+             \"FAIL\" | \"PARTIAL\", with the reason in \"summary\". Outputs that say the opposite make it a \
+             FAIL.\n"
+        }
+    });
     text.push_str(
         "\n## How to report\n\
          Write one JSON object to the file that SERIATIM_REPORT names: {\"status\": \"done\" | \"partial\" | \
@@ -59,6 +86,22 @@ pub fn render(material: &Material<'_>) -> String {
          [{\"criterion\": \"...\", \"met\": true, \"confidence\": 90, \"reason\": \"...\"}], \"triggers\": []}\n",
     );
     text
+}
+
+/// Outputs that the work owes: a step gives those that it produces.
+fn owed(text: &mut String, outputs: &[(String, String)]) {
+    if outputs.is_empty() {
+        return;
+    }
+    let _ = writeln!(
+        text,
+        "\n## What has to come of the whole work\nGive what this step produces under its name in \"outputs\"; where \
+         there is none, say \"none\" and why."
+    );
+    for (name, description) in outputs {
+        let about = if description.is_empty() { String::new() } else { format!(": {description}") };
+        let _ = writeln!(text, "- {name}{about}");
+    }
 }
 
 /// What bends the step: focus, rigour, mode, principles (PX-17, PX-18, PX-29, PX-30).

@@ -3,12 +3,13 @@
 use super::Capability;
 use super::Definition;
 use super::Purpose;
+use crate::verdict::Verdict;
 
-/// How the work turned out, before it is put into the words of the process type.
+/// A verdict as the words of the process types tell it apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verdict {
+pub enum Grade {
     Good,
-    /// Good in part, or to be changed.
+    /// Good in part, to be changed, or not known.
     Mixed,
     Bad,
 }
@@ -36,28 +37,55 @@ pub fn purpose(definition: &Definition) -> Purpose {
     }
 }
 
-/// The word for a verdict.
-pub fn word(purpose: Purpose, verdict: Verdict) -> &'static str {
-    match (purpose, verdict) {
-        (Purpose::Validation, Verdict::Good) => "PASS",
-        (Purpose::Validation, Verdict::Mixed) => "PARTIAL",
-        (Purpose::Validation, Verdict::Bad) => "FAIL",
-        (Purpose::Review, Verdict::Good) => "APPROVED",
-        (Purpose::Review, Verdict::Mixed) => "CHANGES_REQUESTED",
-        (Purpose::Review, Verdict::Bad) => "REJECTED",
-        (Purpose::Analysis, Verdict::Good) => "COMPLETE",
-        (Purpose::Analysis, Verdict::Mixed | Verdict::Bad) => "INCOMPLETE",
-        (Purpose::Generation, Verdict::Good) => "GENERATED",
-        (Purpose::Generation, Verdict::Mixed | Verdict::Bad) => "FAILED",
+/// Returns the grade of a result. Nothing but a good verdict has the good one; where changes were asked for and nothing
+/// else stands against it, it is to be changed.
+pub fn grade(verdict: &Verdict, only_changes: bool) -> Grade {
+    match verdict {
+        Verdict::Good(_) => Grade::Good,
+        Verdict::Bad(_) if only_changes => Grade::Mixed,
+        Verdict::Bad(_) => Grade::Bad,
+        Verdict::Unknown(_) | Verdict::NotApplicable(_) => Grade::Mixed,
     }
 }
 
-/// The verdict that a word of any type stands for.
-pub fn verdict(word: &str) -> Option<Verdict> {
+/// Returns the word for a grade.
+pub fn word(purpose: Purpose, grade: Grade) -> &'static str {
+    match (purpose, grade) {
+        (Purpose::Validation, Grade::Good) => "PASS",
+        (Purpose::Validation, Grade::Mixed) => "PARTIAL",
+        (Purpose::Validation, Grade::Bad) => "FAIL",
+        (Purpose::Review, Grade::Good) => "APPROVED",
+        (Purpose::Review, Grade::Mixed) => "CHANGES_REQUESTED",
+        (Purpose::Review, Grade::Bad) => "REJECTED",
+        (Purpose::Analysis, Grade::Good) => "COMPLETE",
+        (Purpose::Analysis, Grade::Mixed | Grade::Bad) => "INCOMPLETE",
+        (Purpose::Generation, Grade::Good) => "GENERATED",
+        (Purpose::Generation, Grade::Mixed | Grade::Bad) => "FAILED",
+    }
+}
+
+/// The words that a judging step can say, those that its prompt names first.
+pub const WORDS: [&str; 12] = [
+    "PASS",
+    "FAIL",
+    "PARTIAL",
+    "APPROVED",
+    "REJECTED",
+    "CHANGES_REQUESTED",
+    "COMPLETE",
+    "INCOMPLETE",
+    "GENERATED",
+    "FAILED",
+    "BLOCKED",
+    "INSUFFICIENT",
+];
+
+/// Returns the grade that a word of any type means.
+pub fn grade_of(word: &str) -> Option<Grade> {
     match word {
-        "PASS" | "APPROVED" | "COMPLETE" | "GENERATED" => Some(Verdict::Good),
-        "PARTIAL" | "CHANGES_REQUESTED" => Some(Verdict::Mixed),
-        "FAIL" | "REJECTED" | "INCOMPLETE" | "BLOCKED" | "FAILED" => Some(Verdict::Bad),
+        "PASS" | "APPROVED" | "COMPLETE" | "GENERATED" => Some(Grade::Good),
+        "PARTIAL" | "CHANGES_REQUESTED" => Some(Grade::Mixed),
+        "FAIL" | "REJECTED" | "INCOMPLETE" | "BLOCKED" | "FAILED" | "INSUFFICIENT" => Some(Grade::Bad),
         _ => None,
     }
 }

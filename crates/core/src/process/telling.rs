@@ -8,12 +8,15 @@ use super::StepStatus;
 use super::facts::Fact;
 use super::facts::FlowChange;
 use super::facts::StepRecord;
+use super::facts::Weighed;
 use crate::projection;
 use crate::sentence::Mood;
 use crate::sentence::Sentence;
 use crate::sentence::SharedFact;
 use crate::sentence::Telling;
 use crate::time::span_in_words;
+use crate::verdict::Ground;
+use crate::verdict::Verdict;
 use crate::view::RunView;
 use crate::view::Section;
 
@@ -43,12 +46,41 @@ impl Telling for Fact {
             }
             Fact::Error { text } => Sentence::bad(format!("Error: {}.", ended(text))),
             Fact::Standing { status } => Sentence::new(format!("The process is {}.", standing(*status))),
+            Fact::Weighed(weighed) => weighed_sentence(weighed),
             Fact::Finished(finished) => {
                 let sentence = Sentence::new(format!("The process ended: {}.", standing(finished.status)));
                 sentence.detail(finished.note.clone().unwrap_or_default())
             }
         }
     }
+}
+
+fn weighed_sentence(weighed: &Weighed) -> Sentence {
+    let Weighed { matter, verdict } = weighed;
+    let text = format!("The result rests on \"{matter}\": {}.", verdict.word());
+    let sentence = match verdict {
+        Verdict::Good(_) => Sentence::new(text),
+        Verdict::Bad(_) => Sentence::bad(text),
+        Verdict::Unknown(_) | Verdict::NotApplicable(_) => Sentence::attention(text),
+    };
+    sentence.detail(rests_on(verdict))
+}
+
+/// The reasons of a verdict, or what it rests on.
+fn rests_on(verdict: &Verdict) -> String {
+    let Verdict::Good(grounds) = verdict else { return verdict.reasons().join("; ") };
+    let mut words: Vec<String> = vec![];
+    for ground in grounds.iter() {
+        let word = match ground {
+            Ground::Evidence { what, .. } => format!("checked: {what}"),
+            Ground::Judgement { who, .. } => format!("on the word of {who}"),
+            Ground::Person { who, how, words } => format!("{} by {who}: {words}", how.words()),
+        };
+        if !words.contains(&word) {
+            words.push(word);
+        }
+    }
+    words.join("; ")
 }
 
 fn step_sentence(step: &StepRecord) -> Sentence {
@@ -113,6 +145,7 @@ pub fn view(facts: &[projection::Fact]) -> RunView {
         _ => None,
     });
     steps.table(&["step", "name", "status", "time", "attempt", "result"], rows.collect());
+    let mut grounds = Section::new("What the result rests on");
     let mut decisions = Section::new("Decisions");
     let mut changes = Section::new("Changes of course");
     let mut errors = Section::new("Errors");
@@ -125,6 +158,16 @@ pub fn view(facts: &[projection::Fact]) -> RunView {
             Fact::FlowChanged(change) => {
                 changes.toned(Mood::Attention, change.kind.word(), change.reason.clone());
             }
+            Fact::Weighed(Weighed { matter, verdict }) => {
+                let words = format!("{} - {}", verdict.word(), rests_on(verdict));
+                match verdict {
+                    Verdict::Good(_) => grounds.line(matter, words),
+                    Verdict::Bad(_) => grounds.toned(Mood::Bad, matter, words),
+                    Verdict::Unknown(_) | Verdict::NotApplicable(_) => {
+                        grounds.toned(Mood::Attention, matter, words);
+                    }
+                }
+            }
             Fact::Error { text } => errors.toned(Mood::Bad, "error", text.clone()),
             Fact::Began(_)
             | Fact::StepEnded(_)
@@ -136,7 +179,8 @@ pub fn view(facts: &[projection::Fact]) -> RunView {
             | Fact::Finished(_) => {}
         }
     }
-    let sections = [steps, decisions, changes, errors].into_iter().filter(|section| !section.is_empty());
+    let sections =
+        [steps, grounds, decisions, changes, errors].into_iter().filter(|section| !section.is_empty());
     let suspended = typed.iter().rev().find_map(|fact| match fact {
         Fact::FlowChanged(change) if change.kind == FlowEvent::Defer => Some(change.reason.clone()),
         _ => None,

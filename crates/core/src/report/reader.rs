@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use serde::Deserialize;
+use serde::Serialize;
 use serde_json::Value;
 
 use super::DecisionNote;
@@ -18,7 +20,7 @@ use super::fields::Problems;
 use super::fields::quoted;
 use super::fields::shown;
 
-const KNOWN: [&str; 12] = [
+const KNOWN: [&str; 13] = [
     "status",
     "summary",
     "outputs",
@@ -31,6 +33,7 @@ const KNOWN: [&str; 12] = [
     "artifacts",
     "usage",
     "error",
+    "verdict",
 ];
 const OBSERVATION_TYPES: [&str; 3] = ["MEASUREMENT", "STATE", "EVENT"];
 
@@ -48,8 +51,20 @@ pub struct Demand {
     pub judge_all: bool,
     /// The conditions that the brief gave the agent to watch for; no other can be reported.
     pub triggers: Vec<String>,
+    /// The verdict that a judging step owes.
+    pub verdict: Option<OwedVerdict>,
     /// How large a report may be.
     pub max_bytes: usize,
+}
+
+/// The verdict that a report owes: a word, or an answer to every criterion of the brief.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OwedVerdict {
+    /// The words of the dialect, the ones to name first.
+    pub words: Vec<String>,
+    /// Criteria of the step are computed, so that it can do without a word where no other criterion is to be judged.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub measured: bool,
 }
 
 impl Default for Demand {
@@ -59,6 +74,7 @@ impl Default for Demand {
             criteria: vec![],
             judge_all: false,
             triggers: vec![],
+            verdict: None,
             max_bytes: 1 << 20,
         }
     }
@@ -85,6 +101,7 @@ pub fn read(bytes: &[u8], demand: &Demand) -> Result<Report, Vec<String>> {
     if status == Some(Status::Done) {
         owed_outputs(&report, demand, &mut problems);
         owed_judgements(&report, demand, &mut problems);
+        owed_verdict(&mut report, demand, &mut problems);
     }
     contradictions(&report, &mut problems);
     known_triggers(&report, demand, &mut problems);
@@ -134,6 +151,7 @@ fn rest(fields: &Fields<'_>, problems: &mut Problems, status: Status) -> Report 
         confidence: fields.confidence(problems),
         triggers: fields.texts("triggers", problems),
         criteria: judgements(fields, problems),
+        verdict: fields.text("verdict", problems).trim().to_owned(),
         decisions: decisions(fields, problems),
         observations: observations(fields, problems),
         questions: questions(fields, problems),
@@ -148,6 +166,7 @@ fn rest(fields: &Fields<'_>, problems: &mut Problems, status: Status) -> Report 
             class: error.text("class", problems),
             message: error.text("message", problems),
         }),
+        person: None,
         unknown: fields
             .all()
             .iter()
@@ -249,6 +268,36 @@ fn owed_judgements(report: &Report, demand: &Demand, problems: &mut Problems) {
                 quoted(&judged.criterion)
             ));
         }
+    }
+}
+
+/// A judging step says its word, as a field or among its outputs, or answers every criterion that it was given.
+fn owed_verdict(report: &mut Report, demand: &Demand, problems: &mut Problems) {
+    let Some(owed) = &demand.verdict else { return };
+    let known = |word: &str| owed.words.iter().find(|known| known.eq_ignore_ascii_case(word.trim())).cloned();
+    let names = owed.words.iter().take(3).map(|word| format!("{word:?}")).collect::<Vec<_>>().join(", ");
+    if !report.verdict.is_empty() {
+        match known(&report.verdict) {
+            Some(word) => report.verdict = word,
+            None => problems.add(format!(
+                "`verdict` is {}, which is no word of a verdict; use one of {names}",
+                quoted(&report.verdict)
+            )),
+        }
+        return;
+    }
+    if let Some(word) = report.outputs.get("verdict").and_then(Value::as_str).and_then(known) {
+        report.verdict = word;
+        return;
+    }
+    let answered =
+        |criterion: &String| report.criteria.iter().any(|judged| same(&judged.criterion, criterion));
+    let judged = demand.criteria.iter().all(answered) && (owed.measured || !demand.criteria.is_empty());
+    // A condition of the definition that holds leads elsewhere, whatever the verdict would be.
+    if !judged && report.triggers.is_empty() {
+        problems.add(format!(
+            "`verdict` is missing; this step judges, so it must say one of {names}, with the reason in `summary`"
+        ));
     }
 }
 

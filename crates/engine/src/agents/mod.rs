@@ -3,7 +3,7 @@
 pub(crate) mod command;
 pub mod pin;
 mod rehearsal;
-mod scripted;
+pub(crate) mod scripted;
 
 use std::path::Path;
 use std::path::PathBuf;
@@ -17,6 +17,7 @@ use seriatim_core::question::Answer;
 use seriatim_core::question::Choice;
 use seriatim_core::question::Question;
 use seriatim_core::report::Demand;
+use seriatim_core::report::Judged;
 use seriatim_core::report::Report;
 use seriatim_core::report::ReportedError;
 use seriatim_core::report::Status;
@@ -32,6 +33,9 @@ use crate::perform::Stuck;
 
 /// The choice by which a live session hands a report in.
 pub const REPORT: &str = "report";
+
+/// The choice by which a person says that the work could not be done.
+const FAILED: &str = "failed";
 
 /// Copies the workspace for somebody who works apart.
 pub(crate) fn copy_workspace(files: &dyn Files, from: &Workspace, to: &Path) -> Result<(), FileError> {
@@ -102,7 +106,7 @@ pub fn to_be_taken(assignment: &Assignment) -> Question {
         options: vec![
             Choice::new(REPORT, "Hand the report in", "seriatim report STEP FILE; the same checks follow.")
                 .with_text(),
-            Choice::new("failed", "It could not be done", "Your words are kept as the reason.").with_text(),
+            Choice::new(FAILED, "It could not be done", "Your words are kept as the reason.").with_text(),
         ],
         free_text: true,
         about: vec![],
@@ -120,16 +124,19 @@ pub fn as_question(assignment: &Assignment) -> Question {
     if assignment.attach {
         return to_be_taken(assignment);
     }
+    let mut options: Vec<Choice> = assignment.by_person.iter().map(|option| option.choice.clone()).collect();
+    if options.is_empty() {
+        options.push(Choice::new("done", "It is done", "Your words become the result and the work goes on."));
+    }
+    options
+        .push(Choice::new(FAILED, "It could not be done", "Your words are kept as the reason.").with_text());
     Question {
         header: assignment.title.clone(),
         question: format!("Please do this and say how it went: {}", assignment.title),
         why: "This work is assigned to a person.".into(),
         tried: assignment.brief.feedback.clone(),
         details: assignment.brief.prompt.clone(),
-        options: vec![
-            Choice::new("done", "It is done", "Your words become the result and the work goes on."),
-            Choice::new("failed", "It could not be done", "Your words are kept as the reason.").with_text(),
-        ],
+        options,
         free_text: true,
         about: vec![],
     }
@@ -144,28 +151,53 @@ pub fn from_answer(assignment: &Assignment, answer: &Answer) -> Result<Report, F
             Err(Failure { feedback: problems, ..Failure::new(Class::Invalid, message) })
         });
     }
-    if answer.choice == "failed" {
+    if answer.choice == FAILED {
         let cause = claimed(Class::Contract, false, &text, "");
         return Err(Failure::new(Class::Contract, text).because(cause));
     }
-    let mut outputs = serde_json::Map::new();
+    let chosen = assignment.by_person.iter().find(|option| option.choice.id == answer.choice);
+    let mut outputs = chosen.map(|option| option.outputs.clone()).unwrap_or_default();
+    if let Some(name) = chosen.map(|option| &option.words_as).filter(|name| !name.is_empty()) {
+        outputs.insert(name.clone(), text.clone().into());
+    }
     outputs.insert("answer".into(), text.clone().into());
     outputs.insert("by".into(), answer.by.clone().into());
+    let judged = |met: bool| {
+        let criterion = |text: &String| Judged {
+            criterion: text.clone(),
+            met,
+            confidence: Some(100.0),
+            reason: format!("said by {}", answer.by),
+        };
+        assignment.brief.criteria.iter().map(criterion).collect()
+    };
     Ok(Report {
         status: Status::Done,
-        summary: if text.is_empty() { format!("Done by {}.", answer.by) } else { text },
+        summary: if text.is_empty() {
+            format!("{} by {}.", label(assignment, answer), answer.by)
+        } else {
+            text
+        },
         outputs,
         confidence: None,
         triggers: vec![],
-        criteria: vec![],
+        criteria: chosen.and_then(|option| option.criteria_met).map_or(vec![], judged),
+        verdict: chosen.map(|option| option.verdict.clone()).unwrap_or_default(),
         decisions: vec![],
         observations: vec![],
         questions: vec![],
         artifacts: vec![],
         usage: None,
         error: None,
+        person: Some(answer.by.clone()),
         unknown: Default::default(),
     })
+}
+
+/// The words for what a person chose.
+fn label(assignment: &Assignment, answer: &Answer) -> String {
+    let chosen = assignment.by_person.iter().find(|option| option.choice.id == answer.choice);
+    chosen.map_or_else(|| "Done".to_owned(), |option| option.choice.label.clone())
 }
 
 /// What a report must be to be taken.
@@ -175,6 +207,7 @@ fn demand(assignment: &Assignment) -> Demand {
         criteria: assignment.brief.criteria.clone(),
         judge_all: assignment.judge_all,
         triggers: assignment.brief.triggers.clone(),
+        verdict: assignment.verdict.clone(),
         max_bytes: REPORT_BYTES_MAX,
     }
 }

@@ -10,6 +10,8 @@ use seriatim_core::doc;
 use seriatim_core::doc::Node;
 use seriatim_core::failure::Class;
 use seriatim_core::failure::Failure;
+use seriatim_core::finding::Finding;
+use seriatim_core::finding::Place;
 use seriatim_core::report;
 use seriatim_core::report::Report;
 use seriatim_flows::request::Assignment;
@@ -26,7 +28,7 @@ use crate::perform::file_failure;
 use crate::perform::lift;
 
 /// A script that is longer than this is not read.
-pub(super) const SCRIPT_BYTES_MAX: u64 = 16 << 20;
+pub(crate) const SCRIPT_BYTES_MAX: u64 = 16 << 20;
 
 /// The script of an agent: the recorded content, or the file where that is not recorded.
 pub(super) struct Script<'s> {
@@ -56,7 +58,7 @@ impl<'s> Script<'s> {
 }
 
 /// One line of the script.
-struct Line {
+pub(crate) struct Line {
     step: Option<String>,
     role: Option<String>,
     phase: Option<String>,
@@ -65,23 +67,73 @@ struct Line {
     repeat: bool,
 }
 
+/// Fields of a line that choose it.
+const CHOOSING: [&str; 3] = ["step", "role", "phase"];
+
+/// Understands a script, or says everything that is wrong with it: a line that nobody understands is never passed over.
+pub(crate) fn understand_script(bytes: &[u8]) -> Result<Vec<Line>, Vec<Finding>> {
+    let document = doc::read(bytes, &doc::Limits::default())?;
+    let mut findings = vec![];
+    let Some(nodes) = document.root.as_seq() else {
+        let message = format!("a script is a list of lines, but this is {}", document.root.in_words());
+        let finding = Finding::error("type", document.root.place, message);
+        return Err(vec![finding.help("write each line as `- {step: \"1.1\", report: {status: done}}`")]);
+    };
+    let lines: Vec<Line> = nodes.iter().filter_map(|node| Line::read(node, &mut findings)).collect();
+    if findings.is_empty() { Ok(lines) } else { Err(findings) }
+}
+
 impl Line {
-    fn read(node: &Node) -> Option<Line> {
-        let text = |name: &str| node.get(name).and_then(Node::scalar_text);
-        let write = node.get("write").map(Node::to_json).unwrap_or_default();
-        Some(Line {
-            step: text("step"),
-            role: text("role"),
-            phase: text("phase"),
-            report: node.get("report")?.to_json(),
-            write: write
-                .as_object()
-                .map(|m| {
-                    m.iter().map(|(k, v)| (k.clone(), v.as_str().unwrap_or_default().to_owned())).collect()
-                })
-                .unwrap_or_default(),
-            repeat: node.get("repeat").map(Node::to_json) == Some(Value::Bool(true)),
-        })
+    /// Reads one line; everything that is wrong with it is a finding.
+    fn read(node: &Node, findings: &mut Vec<Finding>) -> Option<Line> {
+        let mut wrong = |place: Place, message: String, help: &str| {
+            findings.push(Finding::error("script", place, message).help(help));
+        };
+        let mut text = |name: &str| {
+            let given = node.get(name)?;
+            let text = given.scalar_text();
+            if text.is_none() {
+                wrong(
+                    given.place,
+                    format!("`{name}` must be a text, but this is {}", given.in_words()),
+                    "name one",
+                );
+            }
+            text
+        };
+        let [step, role, phase] = CHOOSING.map(&mut text);
+        let report = node.get("report").filter(|report| report.as_map().is_some());
+        if report.is_none() {
+            let place = node.get("report").map_or(node.place, |report| report.place);
+            wrong(place, "a line needs `report`, a mapping".to_owned(), "write `report: {status: done}`");
+        }
+        let mut write = vec![];
+        if let Some(files) = node.get("write") {
+            for (path, content) in files.as_map().unwrap_or_default() {
+                match content.scalar_text() {
+                    Some(content) => write.push((path.text.clone(), content)),
+                    None => {
+                        wrong(content.place, format!("`{}` must be a text", path.text), "write it as a text");
+                    }
+                }
+            }
+            if files.as_map().is_none() {
+                wrong(
+                    files.place,
+                    "`write` must be a mapping of paths to texts".to_owned(),
+                    "write `path: text`",
+                );
+            }
+        }
+        let repeat = match node.get("repeat").map(|given| (given.place, given.to_json())) {
+            None => false,
+            Some((_, Value::Bool(repeat))) => repeat,
+            Some((place, _)) => {
+                wrong(place, "`repeat` must be true or false".to_owned(), "write `repeat: true`");
+                false
+            }
+        };
+        Some(Line { step, role, phase, report: report?.to_json(), write, repeat })
     }
 
     fn fits(&self, call: &CallOf) -> bool {
@@ -122,13 +174,11 @@ pub(super) fn writes(hands: &Hands, job: &Job, assignment: &Assignment, script: 
 fn find(hands: &Hands, job: &Job, assignment: &Assignment, script: &Script<'_>) -> Result<Line, Failure> {
     let bytes = script.read(hands)?;
     let script = script.path;
-    let document = doc::read(&bytes, &doc::Limits::default()).map_err(|findings| {
+    let mut lines = understand_script(&bytes).map_err(|findings| {
         let first =
             findings.first().map(|f| format!("line {}: {}", f.place.line, f.message)).unwrap_or_default();
         Failure::new(Class::Contract, format!("the script {script} cannot be read: {first}"))
     })?;
-    let mut lines: Vec<Line> =
-        document.root.as_seq().unwrap_or_default().iter().filter_map(Line::read).collect();
     match choose(&lines, &job.earlier, &CallOf::new(assignment)) {
         Some(index) => Ok(lines.swap_remove(index)),
         None => {

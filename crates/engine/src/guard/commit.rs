@@ -1,5 +1,6 @@
 //! The commit gate: git's own hooks ask here, so that open work is not committed and not pushed (DS-30, DS-49).
 
+mod gates;
 mod governing;
 
 use seriatim_core::roadmap::audit::Event;
@@ -8,9 +9,11 @@ use seriatim_core::roadmap::machine::Beside;
 use seriatim_core::roadmap::machine::is_whole;
 use seriatim_core::roadmap::state::StepState;
 use seriatim_core::roadmap::verdict::CommitVerdict;
+use seriatim_core::roadmap::verdict::Evidence;
 use seriatim_core::roadmap::verdict::LastStop;
 use seriatim_core::roadmap::verdict::Objection;
 
+use self::gates::AtCommit;
 use self::governing::Governing;
 use super::Guard;
 use super::GuardError;
@@ -19,13 +22,20 @@ use super::reconcile;
 use super::rules::Rules;
 use super::scope;
 use super::state;
+use super::step::Accepted;
 use super::step::OpenStep;
+
+/// Where a gate of the project holds a commit.
+const WAYS_OUT: &str = "Each commit runs the gates again that were not green: mend it and commit again. A person can accept a \
+     gate of a step that is open as it is, for these files (`seriatim inbox`, then `seriatim answer`).";
 
 /// What the gate says.
 #[derive(Clone, Debug, Default)]
 pub struct Gate {
     pub passed: Vec<CommitVerdict>,
     pub failed: Vec<CommitVerdict>,
+    /// What is told where it may be made all the same.
+    pub notes: Vec<String>,
 }
 
 impl Gate {
@@ -54,6 +64,9 @@ impl Gate {
                 }
             }
         }
+        if self.failed.iter().any(|verdict| !gates::holding(verdict).is_empty()) {
+            told.push(WAYS_OUT.to_owned());
+        }
         told
     }
 }
@@ -63,11 +76,19 @@ impl Guard<'_> {
     pub fn commit_gate(&mut self) -> Result<Gate, GuardError> {
         let rules = self.rules()?;
         let governing = self.governing_commit(&rules)?;
-        let gate = self.judge_commit(&rules, &governing)?;
+        let (gate, shown) = self.judge_with_gates(&rules, &governing)?;
         self.transact(|desk| {
             for verdict in gate.passed.iter().chain(&gate.failed) {
                 let event: Event = verdict.event(desk.now);
-                desk.happened(&event)?;
+                desk.happened(&shown.told_in(event))?;
+            }
+            for Governing { open, .. } in &governing {
+                let Some(open) = open else { continue };
+                let Some(mut open) = desk.step(&open.step_file, &open.task_id)? else { continue };
+                shown.keep_in(&mut open);
+                let verdict = gate.failed.iter().find(|verdict| is_about(verdict, &open));
+                desk.ask_about_gates(&mut open, verdict.map(|verdict| (verdict, gates::holding(verdict))))?;
+                desk.keep(&open)?;
             }
             if !gate.lets_pass() {
                 return Ok(());
@@ -89,11 +110,31 @@ impl Guard<'_> {
         Ok(gate)
     }
 
+    /// Judges the records first: gates are run where nothing else holds the commit.
+    fn judge_with_gates(
+        &mut self,
+        rules: &Rules,
+        governing: &[Governing],
+    ) -> Result<(Gate, AtCommit), GuardError> {
+        let before = self.judge_commit(rules, governing, &AtCommit::default())?;
+        let is_gate = |objection: &Objection| matches!(objection, Objection::Gate(_));
+        if before.failed.iter().any(|verdict| !verdict.errors.iter().all(is_gate)) {
+            return Ok((before, AtCommit::default()));
+        }
+        let shown = self.run_due_gates(rules, governing)?;
+        let mut gate = self.judge_commit(rules, governing, &shown)?;
+        gate.notes.extend(shown.notes());
+        for one in governing {
+            gate.notes.extend(self.accepted(one)?.map(Accepted::in_words));
+        }
+        Ok((gate, shown))
+    }
+
     /// What would keep a commit from being made now, and what to do about it, without putting it on record.
     pub(super) fn commit_faults(&mut self) -> Result<Vec<String>, GuardError> {
         let rules = self.rules()?;
         let governing = self.governing_commit(&rules)?;
-        let gate = self.judge_commit(&rules, &governing)?;
+        let gate = self.judge_commit(&rules, &governing, &AtCommit::default())?;
         Ok(gate.reasons().into_iter().chain(gate.advice()).collect())
     }
 
@@ -101,7 +142,7 @@ impl Guard<'_> {
     pub fn push_gate(&mut self, tips: &[(String, Option<String>)]) -> Result<Gate, GuardError> {
         let rules = self.rules()?;
         let governing = self.governing_push(&rules, tips)?;
-        let gate = self.judge_commit(&rules, &governing)?;
+        let gate = self.judge_commit(&rules, &governing, &AtCommit::default())?;
         self.transact(|desk| {
             for verdict in &gate.failed {
                 desk.happened(&verdict.event(desk.now).with("at", "push"))?;
@@ -111,12 +152,25 @@ impl Guard<'_> {
         Ok(gate)
     }
 
-    fn judge_commit(&mut self, rules: &Rules, governing: &[Governing]) -> Result<Gate, GuardError> {
+    fn judge_commit(
+        &mut self,
+        rules: &Rules,
+        governing: &[Governing],
+        shown: &AtCommit,
+    ) -> Result<Gate, GuardError> {
         let mut gate = Gate::default();
         for one in governing {
             let committed = (one.committed(), rules.schema_of(one.committed()));
+            let gates = match is_whole(one.committed()) {
+                true => shown.for_step(self.accepted(one)?),
+                false => vec![],
+            };
             let verdict = match &one.open {
-                None => machine::commit_now(committed.0, &committed.1),
+                None => {
+                    let mut verdict = machine::commit_now(committed.0, &committed.1);
+                    verdict.add(gates.iter().filter_map(Evidence::objection));
+                    verdict
+                }
                 Some(open) => {
                     let beside = Beside {
                         refused: one.refused.clone(),
@@ -124,6 +178,7 @@ impl Guard<'_> {
                         unseen: reconcile::unseen_beside(self.project, open)?,
                         holds: &open.holds,
                         outside: self.outside(rules, open, &one.state)?,
+                        gates: &gates,
                     };
                     // The state that is known counts beside the one that somebody put into the commit.
                     let known = rules.schema_of(&one.state);
@@ -175,4 +230,8 @@ impl Guard<'_> {
         );
         Ok(found)
     }
+}
+
+fn is_about(verdict: &CommitVerdict, open: &OpenStep) -> bool {
+    verdict.step_file == open.step_file && verdict.task_id == open.task_id
 }

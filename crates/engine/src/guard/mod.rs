@@ -42,7 +42,9 @@ pub use project::Installed;
 pub use project::Kept;
 pub use project::Mark;
 pub use project::Project;
+pub use step::Accepted;
 pub use step::Base;
+pub use step::Checked;
 pub use step::OpenStep;
 pub use watchdog::Intervention;
 

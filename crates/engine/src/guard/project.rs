@@ -12,8 +12,11 @@ use seriatim_core::hash::Hash;
 use seriatim_core::time::Utc;
 
 use super::GuardError;
+use crate::hands::files::Entry;
+use crate::hands::files::FileBytes;
 use crate::hands::files::FileError;
 use crate::hands::files::Files;
+use crate::hands::files::Kind;
 use crate::hands::files::Links;
 use crate::hands::files::Write;
 use crate::hands::files::exists;
@@ -154,13 +157,37 @@ impl Project {
         self.root.to_str().unwrap_or("/dev/null")
     }
 
-    /// Reads a text inside of the project; nothing where there is no such file.
+    /// Reads a file of configuration or state; nothing where there is no such file. One that is there and cannot be read
+    /// is an error: also a link that leads nowhere or out of the project, and bytes that are no text.
     pub(crate) fn read(&self, relative: &str) -> Result<Option<String>, GuardError> {
-        match self.text(relative) {
-            Ok(text) => Ok(Some(text)),
-            Err(error) if error.is_absence() => Ok(None),
-            Err(error) => Err(error.into()),
+        let path = self.file(relative);
+        let bytes = match self.files.read_from(&path, 0, u64::MAX) {
+            Ok(bytes) => bytes,
+            Err(error) if error.is_absence() => {
+                return match self.link_at(&path)? {
+                    Some(target) => Err(FileError::DeadLink { path, target }.into()),
+                    None => Ok(None),
+                };
+            }
+            Err(error) => return Err(error.into()),
+        };
+        if self.link_at(&path)?.is_some() {
+            let place = self.files.resolve(&path)?;
+            if !place.starts_with(&self.root) && !place.starts_with(self.state_dir()) {
+                return Err(FileError::Outside { path, root: self.root.clone() }.into());
+            }
         }
+        Ok(Some(FileBytes::new(bytes).into_text(&path)?))
+    }
+
+    /// The target of the link at a path; nothing where it is no link.
+    fn link_at(&self, path: &Path) -> Result<Option<PathBuf>, GuardError> {
+        Ok(match self.files.look(path) {
+            Ok(Some(Entry { kind: Kind::Symlink(target), .. })) => Some(PathBuf::from(target)),
+            Ok(_) => None,
+            Err(error) if error.is_absence() => None,
+            Err(error) => return Err(error.into()),
+        })
     }
 
     /// The same, with the error that says why there is none.

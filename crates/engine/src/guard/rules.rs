@@ -8,18 +8,19 @@ use seriatim_core::config::Guard;
 use seriatim_core::finding::Finding;
 use seriatim_core::prompt::Library;
 use seriatim_core::prompt::library::FOLDER;
+use seriatim_core::reading::BrokenFile;
 use seriatim_core::roadmap::document::Document;
 use seriatim_core::roadmap::machine::Listed;
 use seriatim_core::roadmap::machine::phases_of;
 use seriatim_core::roadmap::phases::Schema;
 use seriatim_core::roadmap::state::StepState;
+use seriatim_core::roadmap::verdict::AT_STOP;
 
 use super::GuardError;
 use super::project::Project;
 use super::templates;
 use super::templates::OwnTemplates;
 use crate::hands::files::FileError;
-use crate::hands::files::Kind;
 
 /// The project's own word where it has one, and the usual where not.
 pub struct Rules {
@@ -40,10 +41,11 @@ impl Rules {
     pub(super) fn parse(project: &Project, text: &str) -> Result<Rules, GuardError> {
         let (config, findings) = Config::read(text);
         if seriatim_core::finding::has_errors(&findings) {
-            return Err(GuardError::Refused(
-                "seriatim.toml has errors, so that nothing can be decided; see `seriatim check seriatim.toml`"
-                    .to_owned(),
-            ));
+            let broken = BrokenFile::of("seriatim.toml", text.to_owned(), findings);
+            return Err(GuardError::Refused(format!(
+                "seriatim.toml has errors, so that nothing can be decided; see `seriatim check seriatim.toml`: {}",
+                broken.headline()
+            )));
         }
         Rules::of(project, config)
     }
@@ -56,7 +58,7 @@ impl Rules {
         };
         let library = match &config.guard.templates {
             Some(folder) => Some(own_library(project, folder)?),
-            None if is_folder(project, FOLDER) => Some(own_library(project, FOLDER)?),
+            None if is_there(project, FOLDER) => Some(own_library(project, FOLDER)?),
             None => None,
         };
         Ok(Rules { config, own, library, latest: RefCell::default() })
@@ -96,6 +98,11 @@ impl Rules {
         phases_of(Listed::Records(&state.phases), &self.own, None).clone()
     }
 
+    /// The gates that are run when a step is said to be done, and before its commit.
+    pub fn gates(&self) -> Vec<&'static str> {
+        AT_STOP.into_iter().filter(|name| self.config.gates.contains_key(*name)).collect()
+    }
+
     pub fn stale_minutes(&self) -> u64 {
         let Guard { stale_ms, .. } = &self.config.guard;
         stale_ms.map_or(seriatim_core::roadmap::machine::STALE_MINUTES, |ms| ms / 60_000)
@@ -107,10 +114,9 @@ pub(super) fn settings(project: &Project) -> Result<String, GuardError> {
     Ok(project.read("seriatim.toml")?.unwrap_or_default())
 }
 
-fn is_folder(project: &Project, folder: &str) -> bool {
-    let found =
-        project.files.resolve(&project.root.join(folder)).and_then(|place| project.files.look(&place));
-    found.is_ok_and(|found| found.is_some_and(|found| found.kind == Kind::Directory))
+/// Whether anything is at the usual place: a file or a dead link there is no reason to use what is built in.
+fn is_there(project: &Project, folder: &str) -> bool {
+    project.files.look(&project.root.join(folder)).is_ok_and(|found| found.is_some())
 }
 
 fn own_schema(project: &Project, path: &str) -> Result<Schema, GuardError> {
@@ -119,8 +125,12 @@ fn own_schema(project: &Project, path: &str) -> Result<Schema, GuardError> {
         .and_then(|file| templates::read_text(files, &file))
         .map_err(|error| unusable("phases", &error))?;
     Schema::parse(&text).map_err(|findings| {
-        let first = findings.first().map(|f| f.message.clone()).unwrap_or_default();
-        GuardError::Refused(format!("the phases in {path} cannot be used: {first}"))
+        let broken = BrokenFile::of(path, text, findings);
+        GuardError::Refused(format!(
+            "the phases in {path} cannot be used: {}; {}",
+            broken.headline(),
+            broken.remedy()
+        ))
     })
 }
 
@@ -129,10 +139,11 @@ fn own_library(project: &Project, folder: &str) -> Result<Library, GuardError> {
     let own = templates::inside(files, &project.root, folder)
         .and_then(|folder| OwnTemplates::read(files, &folder))
         .map_err(|error| unusable("templates", &error))?;
-    let broken = own
-        .errors()
-        .next()
-        .map(|found| GuardError::Refused(format!("{folder}/{}: {}", found.file, found.finding.message)));
+    let broken = own.errors().next().map(|found| {
+        let path = format!("{folder}/{}", found.file);
+        let broken = BrokenFile::of(&path, String::new(), vec![found.finding.clone()]);
+        GuardError::Refused(format!("{}; {}", broken.headline(), broken.remedy()))
+    });
     broken.map_or(Ok(own.library), Err)
 }
 

@@ -61,6 +61,35 @@ pub struct OpenStep {
     pub counted: BTreeMap<String, Counted>,
     pub turns: u64,
     pub invocations: u32,
+    /// Gates that were green at the last stop, and the files on which they were.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub checked: Option<Checked>,
+    /// Gates that a person accepted as they are, and the files for which that was.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub accepted: Option<Accepted>,
+    /// Gates that held a commit, and about which a person is asked.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub held_at_commit: Vec<String>,
+}
+
+/// Gates that were green.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Checked {
+    /// All that git saw before the first of them began.
+    pub tree: String,
+    /// Their names, with a hash over how each was declared.
+    pub green: BTreeMap<String, Hash>,
+}
+
+/// Gates that a person accepted as they are.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Accepted {
+    pub by: String,
+    pub why: String,
+    pub tree: Option<String>,
+    pub gates: Vec<String>,
 }
 
 /// The files when a step began.
@@ -76,6 +105,14 @@ pub struct Base {
     pub nested: BTreeMap<String, String>,
     /// What git ignores, with the time of its last change: worth a note when it is another one later.
     pub ignored: BTreeMap<String, u64>,
+}
+
+impl Accepted {
+    /// How it is told wherever the work goes on.
+    pub fn in_words(&self) -> String {
+        let why = if self.why.is_empty() { "no reason was given" } else { self.why.as_str() };
+        format!("accepted by {} although not green: {} ({why})", self.by, self.gates.join(", "))
+    }
 }
 
 impl OpenStep {

@@ -299,6 +299,7 @@ impl Guard<'_> {
                 desk.incident(&step, what)?;
             }
             let mut step = current(desk, step)?;
+            step.checked = ran.checked;
             let synced = match desk.sync(&rules, &mut step)? {
                 Ok(synced) => synced,
                 Err(findings) => {
@@ -318,7 +319,8 @@ impl Guard<'_> {
             }
             verdict.add_errors(outside.violations.into_iter().map(Objection::Scope));
             verdict.add_warnings(outside.warnings);
-            verdict.add_evidence(ran);
+            verdict.add_evidence(ran.evidence);
+            verdict.nothing_checked = ran.nothing;
             match stopped {
                 Stopped::Wants { unseen } => {
                     for objection in unseen {

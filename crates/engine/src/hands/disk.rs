@@ -93,6 +93,13 @@ impl Files for Disk {
         })
     }
 
+    fn copy_time(&self, from: &Path, to: &Path) -> Result<(), FileError> {
+        let changed = fs::metadata(from).and_then(|found| found.modified());
+        let changed = changed.map_err(|error| FileError::of(from, &error))?;
+        let given = OpenOptions::new().write(true).open(to).and_then(|file| file.set_modified(changed));
+        given.map_err(|error| FileError::of(to, &error))
+    }
+
     fn copy(&self, from: &Path, to: &Path, how: Write) -> Result<Hash, FileError> {
         let (mut source, _) = open(from)?;
         replace(to, how, |file| copy_hashing(&mut source, file).map_err(|error| FileError::of(to, &error)))

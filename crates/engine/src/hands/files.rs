@@ -40,6 +40,11 @@ pub trait Files: Send + Sync {
     /// Copies a file of any size, as atomically as `write`, and returns the digest of what was copied.
     fn copy(&self, from: &Path, to: &Path, how: Write) -> Result<Hash, FileError>;
 
+    /// Gives a file the time of change of another one. Files without times have nothing to give.
+    fn copy_time(&self, _from: &Path, _to: &Path) -> Result<(), FileError> {
+        Ok(())
+    }
+
     /// Adds to the end of a file, which is made if it does not exist.
     fn append(&self, path: &Path, bytes: &[u8], durable: bool) -> Result<(), FileError>;
 
@@ -205,6 +210,8 @@ pub enum Kind {
 pub enum FileError {
     #[error("{} does not exist", path.display())]
     NotFound { path: PathBuf },
+    #[error("{} is a link to {}, which does not exist", path.display(), target.display())]
+    DeadLink { path: PathBuf, target: PathBuf },
     #[error("{} is not text: the byte at position {offset} is not UTF-8", path.display())]
     NotUtf8 { path: PathBuf, offset: u64 },
     #[error("{} has {size_bytes} bytes, and at most {limit_bytes} are read", path.display())]
@@ -271,6 +278,7 @@ impl FileError {
     pub fn path(&self) -> &Path {
         match self {
             FileError::NotFound { path }
+            | FileError::DeadLink { path, .. }
             | FileError::NotUtf8 { path, .. }
             | FileError::TooLarge { path, .. }
             | FileError::Changed { path, .. }

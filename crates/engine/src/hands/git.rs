@@ -17,6 +17,7 @@ mod checked_out;
 mod commit;
 mod deliver;
 mod edited;
+mod exact;
 mod staged;
 mod status;
 mod tree;
@@ -35,6 +36,7 @@ pub use crate::hands::git::commit::Commit;
 pub use crate::hands::git::commit::Committed;
 pub use crate::hands::git::edited::TreeEdit;
 pub use crate::hands::git::edited::TreeEntry;
+pub use crate::hands::git::exact::ExactCommit;
 pub use crate::hands::git::status::Place;
 pub use crate::hands::git::status::Status;
 pub use crate::hands::git::status::StatusEntry;
@@ -108,6 +110,10 @@ pub enum GitError {
     NothingToCommit,
     #[error("a hook of the repository refused the commit:\n{output}")]
     Hook { output: String },
+    #[error(
+        "the repository is not where the work began: it was {expected} and is {found} now. Nothing was committed"
+    )]
+    Moved { expected: String, found: String },
     #[error("git does not know who commits; set user.name and user.email")]
     NoIdentity,
     #[error("`git {command}` took longer than {deadline_ms} ms")]

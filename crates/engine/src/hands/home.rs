@@ -184,6 +184,12 @@ impl Home {
         &self.store
     }
 
+    /// Where the workspace lies in its repository; empty for the whole of it, and without one.
+    pub fn part(&self) -> PathBuf {
+        let top = self.repository.as_ref().map(|repository| repository.top.as_path());
+        top.and_then(|top| self.root.strip_prefix(top).ok()).unwrap_or(Path::new("")).to_owned()
+    }
+
     /// Whether the workspace is in a git repository.
     pub fn is_in_git(&self) -> bool {
         self.repository.is_some()

@@ -11,6 +11,7 @@ use std::path::PathBuf;
 
 use crate::hands::disk::Disk;
 use crate::hands::files::Entry;
+use crate::hands::files::FileBytes;
 use crate::hands::files::FileError;
 use crate::hands::files::Files;
 use crate::hands::files::Kind;
@@ -33,6 +34,8 @@ pub struct Workspace {
     given: PathBuf,
     /// The folder of its store, which may lie elsewhere.
     store: PathBuf,
+    /// Where it lies in its repository; empty for the whole of it, and without one.
+    part: PathBuf,
 }
 
 impl Workspace {
@@ -45,8 +48,9 @@ impl Workspace {
         let place = files.resolve(root)?;
         match files.look(&place)? {
             Some(Entry { kind: Kind::Directory, .. }) => {
-                let store = Home::of(&place).store().to_owned();
-                Ok(Workspace { root: place, given: root.to_owned(), store })
+                let home = Home::of(&place);
+                let (store, part) = (home.store().to_owned(), home.part());
+                Ok(Workspace { root: place, given: root.to_owned(), store, part })
             }
             _ => Err(FileError::NotDirectory { path: place }),
         }
@@ -55,7 +59,7 @@ impl Workspace {
     /// A workspace that is not on this machine's disk. The path must be absolute and without links.
     pub fn simulated(root: impl Into<PathBuf>) -> Workspace {
         let root = root.into();
-        Workspace { given: root.clone(), store: root.join(PLAIN), root }
+        Workspace { given: root.clone(), store: root.join(PLAIN), root, part: PathBuf::new() }
     }
 
     /// The same workspace with its store in another folder.
@@ -67,6 +71,31 @@ impl Workspace {
     /// The folder of the store.
     pub fn store(&self) -> &Path {
         &self.store
+    }
+
+    /// Where the workspace lies in its repository; empty for the whole of it, and without one.
+    pub fn part(&self) -> &Path {
+        &self.part
+    }
+
+    /// The folder of a working tree or copy in the store.
+    pub fn tree_top(&self, name: impl AsRef<Path>) -> PathBuf {
+        self.store.join(TREES).join(name)
+    }
+
+    /// The folder of a working tree or copy that means what the workspace means in its own: the same part of it.
+    pub fn tree_place(&self, name: impl AsRef<Path>) -> PathBuf {
+        // Nothing is joined to the whole: a path with a slash at its end is another one to git.
+        let top = self.tree_top(name);
+        if self.part.as_os_str().is_empty() { top } else { top.join(&self.part) }
+    }
+
+    /// The top of the working tree that a path names by [`TREES_PREFIX`] and its name.
+    pub fn top_of(&self, tree: &str) -> Result<PathBuf, FileError> {
+        match self.tree(Path::new(tree))? {
+            Some((_, name, _)) => Ok(self.tree_top(name)),
+            None => Err(FileError::BadName { path: tree.into() }),
+        }
     }
 
     /// Returns a folder inside of this one as a workspace of its own, such as a further working tree. The place must
@@ -90,7 +119,7 @@ impl Workspace {
         if path.as_os_str().is_empty() || path.as_os_str().as_bytes().contains(&0) {
             return Err(FileError::BadName { path: path.to_owned() });
         }
-        if let Some((tree, inside)) = self.tree(path)? {
+        if let Some((tree, _, inside)) = self.tree(path)? {
             return tree.resolve_in(files, inside);
         }
         let outside = || FileError::Outside { path: path.to_owned(), root: self.root.clone() };
@@ -126,15 +155,45 @@ impl Workspace {
         Ok(place)
     }
 
-    /// The working tree or copy that a path names by [`TREES_PREFIX`], and the path inside of it.
-    fn tree<'p>(&self, path: &'p Path) -> Result<Option<(Workspace, &'p Path)>, FileError> {
+    /// Reads a file of the workspace. A link that leads nowhere is an error of its own: its name is there, so that nobody
+    /// may take the file for absent.
+    pub fn read(&self, files: &dyn Files, path: &Path, limit_bytes: u64) -> Result<FileBytes, FileError> {
+        let place = self.resolve_in(files, path)?;
+        match files.read(&place, limit_bytes) {
+            Err(error) if error.is_absence() => Err(self.dead_link(files, path)?.unwrap_or(error)),
+            other => other,
+        }
+    }
+
+    /// Returns the error of the first link on the way to `path` that leads nowhere.
+    fn dead_link(&self, files: &dyn Files, path: &Path) -> Result<Option<FileError>, FileError> {
+        if let Some((tree, _, inside)) = self.tree(path)? {
+            return tree.dead_link(files, inside);
+        }
+        let mut place = self.root.clone();
+        for part in self.parts_inside(path).into_iter().flatten() {
+            place.push(part);
+            let target = match link_target(files, &place) {
+                Ok(Some(target)) => target,
+                Ok(None) => continue,
+                Err(_) => return Ok(None),
+            };
+            if files.resolve(&place).is_err() {
+                return Ok(Some(FileError::DeadLink { path: place, target }));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The working tree or copy that a path names by [`TREES_PREFIX`], its name, and the path inside of it.
+    fn tree<'p>(&self, path: &'p Path) -> Result<Option<(Workspace, &'p OsStr, &'p Path)>, FileError> {
         let Ok(named) = path.strip_prefix(TREES_PREFIX) else { return Ok(None) };
         let mut parts = named.components();
         let (Some(Component::Normal(name)), inside) = (parts.next(), parts.as_path()) else {
             return Err(FileError::BadName { path: path.to_owned() });
         };
         let inside = if inside.as_os_str().is_empty() { Path::new(".") } else { inside };
-        Ok(Some((Workspace::simulated(self.store.join(TREES).join(name)), inside)))
+        Ok(Some((Workspace::simulated(self.tree_place(name)), name, inside)))
     }
 
     /// Like `resolve_in`, but a link on the way is refused wherever it leads: for work on the tree itself.

@@ -9,9 +9,9 @@ use std::sync::Arc;
 
 use crate::hands::files::Files;
 use crate::hands::git::Change;
-use crate::hands::git::Commit;
 use crate::hands::git::Committed;
 use crate::hands::git::Diff;
+use crate::hands::git::ExactCommit;
 use crate::hands::git::Git;
 use crate::hands::git::GitError;
 use crate::hands::git::Merged;
@@ -64,20 +64,20 @@ pub trait Repository {
     /// Finds a commit of the branch by a line at the end of its message.
     fn commit_with_trailer(&self, key: &str, value: &str) -> Result<Option<String>, GitError>;
 
-    /// Commits the present state of some paths and of no others.
-    fn commit(&self, commit: &Commit) -> Result<Committed, GitError>;
-    /// Makes a commit that changes no file.
-    fn commit_nothing(&self, commit: &Commit) -> Result<String, GitError>;
-    /// Commits on a branch of its own and merges that into the present one.
-    fn commit_and_merge(&self, commit: &Commit, branch: &str) -> Result<Committed, GitError>;
-    /// Goes on with such a merge that was cut off, and returns what it came to; nothing where its commit, which
-    /// carries the trailer, was not made.
-    fn resume_merge(
-        &self,
-        commit: &Commit,
-        branch: &str,
-        trailer: (&str, &str),
-    ) -> Result<Option<String>, GitError>;
+    /// Returns the id of the tree of a commit or tree with some paths as another tree has them.
+    fn tree_taking(&self, base: Option<&str>, from: &str, paths: &[String]) -> Result<String, GitError>;
+    /// Makes a commit of exactly one tree on exactly one commit. Where that is not checked out, nothing happens.
+    fn commit_exactly(&self, wanted: &ExactCommit) -> Result<Committed, GitError>;
+    /// Finishes the commit that is checked out, where the process that made it died before its end.
+    fn settle_index(&self, commit: &str) -> Result<(), GitError>;
+    /// Whether the repository has hooks that look at a commit before it is made.
+    fn commit_hooks(&self) -> Result<Vec<&'static str>, GitError>;
+    /// Returns the script that git runs before a commit; nothing where there is none that is a text.
+    fn pre_commit_script(&self) -> Result<Option<String>, GitError>;
+    /// Tells the hook of the repository that hears of commits.
+    fn after_commit(&self) -> Result<(), GitError>;
+    /// Returns the merge by which a commit of another branch came into this one.
+    fn merge_of(&self, commit: &str) -> Result<Option<String>, GitError>;
     /// Merges a commit into the branch that is checked out. With conflicts nothing happens.
     fn merge(&self, commit: &str, message: &str) -> Result<Merged, GitError>;
     /// Moves the branch that is checked out forward to a commit that holds all of it.
@@ -188,25 +188,32 @@ impl Repository for Git<'_> {
         self.commit_with_trailer(key, value)
     }
 
-    fn commit(&self, commit: &Commit) -> Result<Committed, GitError> {
-        self.commit(commit)
+    fn tree_taking(&self, base: Option<&str>, from: &str, paths: &[String]) -> Result<String, GitError> {
+        self.tree_taking(base, from, paths)
     }
 
-    fn commit_nothing(&self, commit: &Commit) -> Result<String, GitError> {
-        self.commit_nothing(commit)
+    fn commit_exactly(&self, wanted: &ExactCommit) -> Result<Committed, GitError> {
+        self.commit_exactly(wanted)
     }
 
-    fn commit_and_merge(&self, commit: &Commit, branch: &str) -> Result<Committed, GitError> {
-        self.commit_and_merge(commit, branch)
+    fn settle_index(&self, commit: &str) -> Result<(), GitError> {
+        self.settle_index(commit)
     }
 
-    fn resume_merge(
-        &self,
-        commit: &Commit,
-        branch: &str,
-        trailer: (&str, &str),
-    ) -> Result<Option<String>, GitError> {
-        self.resume_merge(commit, branch, trailer)
+    fn commit_hooks(&self) -> Result<Vec<&'static str>, GitError> {
+        self.commit_hooks()
+    }
+
+    fn pre_commit_script(&self) -> Result<Option<String>, GitError> {
+        self.pre_commit_script()
+    }
+
+    fn after_commit(&self) -> Result<(), GitError> {
+        self.after_commit()
+    }
+
+    fn merge_of(&self, commit: &str) -> Result<Option<String>, GitError> {
+        self.merge_of(commit)
     }
 
     fn merge(&self, commit: &str, message: &str) -> Result<Merged, GitError> {

@@ -22,6 +22,7 @@ use seriatim_core::world::ViewMerged;
 pub use bare::Bare;
 pub use worlds::Worlds;
 pub use worlds::WorldsAt;
+pub use worlds::coverable;
 pub use worlds::in_force;
 
 use crate::hands::files::FileError;
@@ -69,8 +70,10 @@ pub struct Guest {
     pub fresh: bool,
     /// Files of another view that it sees as if they were merged.
     pub on: Option<Unmerged>,
-    /// Files that it sees in another version than the place has.
+    /// Files that it sees in another version than the place has, or the folder at which it finds the place.
     pub covered: Covered,
+    /// The folder at whose path it finds the place, as [`Views::shown_at`] said; absent where that is the place itself.
+    pub shown_at: Option<PathBuf>,
     /// What earlier processes of the view did to the repository is still there: a person who looks at their work.
     pub looks: bool,
 }
@@ -142,8 +145,13 @@ pub struct Knowledge<'a> {
 
 /// Views of workspaces.
 pub trait Views: Send + Sync {
-    /// Returns the isolation that a process gets; without a wish the best that works here.
-    fn isolation(&self, wanted: Option<Isolation>) -> Result<Isolation, ViewError>;
+    /// Returns the isolation that a process gets that works in a place; without a wish the best that works there.
+    fn isolation(
+        &self,
+        wanted: Option<Isolation>,
+        place: &Path,
+        share: &[PathBuf],
+    ) -> Result<Isolation, ViewError>;
 
     /// Puts a process that is about to start into the view, in which it finds what earlier ones left there.
     fn enter(
@@ -153,6 +161,10 @@ pub trait Views: Send + Sync {
         spawn: &mut Spawn,
         ignores: Ignores<'_>,
     ) -> Result<(), ViewError>;
+
+    /// Returns the folder at whose path a process finds a place that is not the workspace; nothing where it finds it where it
+    /// is. That folder has to be covered so that it is seen as the place is.
+    fn shown_at(&self, place: &Path, isolation: Isolation) -> Option<PathBuf>;
 
     /// Returns the folder into which the versions of [`Covered::present`] are written, emptied; nothing where there are no
     /// views.
@@ -165,6 +177,15 @@ pub trait Views: Send + Sync {
         paths: &[String],
         ignores: Ignores<'_>,
     ) -> Result<Vec<TreeEdit>, ViewError>;
+
+    /// Puts some files of another view of the same place into this one, as that has them.
+    fn adopt(
+        &self,
+        of: ViewOf<'_>,
+        from: ViewOf<'_>,
+        paths: &[String],
+        ignores: Ignores<'_>,
+    ) -> Result<(), ViewError>;
 
     /// Remembers what the view holds.
     fn save(&self, of: ViewOf<'_>, ignores: Ignores<'_>) -> Result<(), ViewError>;
@@ -225,6 +246,8 @@ pub enum ViewError {
     NoWorld(NoWorld),
     #[error("`isolation = \"copy\"` cannot be had here: {reason}")]
     NoCopy { reason: String },
+    #[error("what the place of the work holds cannot be read: {reason}")]
+    NoPlace { reason: String },
     #[error("the folder of layers {} cannot be used: {reason}", path.display())]
     BadFolder { path: PathBuf, reason: String },
     #[error(transparent)]

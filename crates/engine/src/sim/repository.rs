@@ -54,8 +54,6 @@ struct Held {
 struct References {
     branches: BTreeMap<String, String>,
     trees: BTreeMap<PathBuf, Checkout>,
-    /// By the branch that is being merged the one that was checked out before.
-    merging: BTreeMap<String, String>,
     /// What the remote has, by branch.
     remote: BTreeMap<String, String>,
 }

@@ -8,7 +8,8 @@ use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering;
 
 use seriatim_engine::hands::disk::Disk;
-use seriatim_engine::hands::git::Commit;
+use seriatim_engine::hands::git::Committed;
+use seriatim_engine::hands::git::ExactCommit;
 use seriatim_engine::hands::git::Git;
 use seriatim_engine::hands::git::GitError;
 use seriatim_engine::hands::git::Merged;
@@ -25,7 +26,7 @@ use tempfile::tempdir;
 use crate::support::processes;
 
 /// Calls of git that change something; between them it makes no difference when the engine dies.
-const CHANGING: [&str; 7] = ["symbolic-ref", "branch", "commit", "commit-tree", "update-ref", "add", "rm"];
+const CHANGING: [&str; 5] = ["unpack-objects", "commit-tree", "update-ref", "update-index", "branch"];
 
 /// Runs so many programs that change something, and then no more at all: the engine is dead.
 struct Cut {
@@ -66,6 +67,7 @@ fn repository() -> TempDir {
     git(root, &["config", "user.email", "ada@example.org"]);
     fs::write(root.join("a.txt"), "one\n").unwrap();
     fs::write(root.join("b.txt"), "b\n").unwrap();
+    fs::write(root.join("old.txt"), "old\n").unwrap();
     fs::write(root.join(".gitignore"), ".seriatim/\n").unwrap();
     git(root, &["add", "."]);
     git(root, &["commit", "--quiet", "--message=first"]);
@@ -109,43 +111,112 @@ fn told(root: &Path) -> String {
     format!("{graph}\n{head}\n{status}\n{refs}\n{tree}")
 }
 
-#[test]
-fn a_delivery_by_merge_that_is_cut_off_anywhere_is_made_once() {
-    let commit = Commit {
-        paths: vec!["a.txt".to_owned()],
-        message: "second".to_owned(),
+/// Work on three files, beside changes of the user: one that is staged, one that is not, and a new file.
+fn prepare(root: &Path) {
+    for (name, text) in
+        [("a.txt", "two\n"), ("new.txt", "new\n"), ("b.txt", "staged\n"), ("mine.txt", "mine\n")]
+    {
+        fs::write(root.join(name), text).unwrap();
+    }
+    fs::remove_file(root.join("old.txt")).unwrap();
+    git(root, &["add", "b.txt"]);
+    fs::write(root.join("b.txt"), "not staged\n").unwrap();
+}
+
+/// The commit of the work on what is checked out, made once under its mark.
+fn deliver(git: &Git<'_>, beside: Option<&str>) -> Result<Option<Committed>, GitError> {
+    if let Some(made) = git.commit_with_trailer("Mark", "run-1")? {
+        let id = git.merge_of(&made)?.unwrap_or(made);
+        git.settle_index(&id)?;
+        return Ok(None);
+    }
+    let head = git.head()?;
+    assert_eq!(git.text_at("HEAD", "a.txt").as_deref().unwrap_or("one\n"), "one\n", "it is not made twice");
+    let paths = ["a.txt", "new.txt", "old.txt"].map(str::to_owned);
+    let tree = git.tree_taking(head.as_deref(), &git.tree()?, &paths)?;
+    git.commit_exactly(&ExactCommit {
+        head,
+        branch: git.branch()?,
+        tree,
+        message: "second\n\nbody".to_owned(),
         trailers: vec![("Mark".to_owned(), "run-1".to_owned())],
-    };
-    let prepare = |root: &Path| {
-        fs::write(root.join("a.txt"), "two\n").unwrap();
-        fs::write(root.join("b.txt"), "the user's own\n").unwrap();
-    };
-    let deliver = |git: &Git<'_>| {
-        if git.resume_merge(&commit, "cycle-001", ("Mark", "run-1"))?.is_none() {
-            let tree = git.text_at("HEAD", "a.txt");
-            assert_eq!(tree.as_deref().unwrap_or("one\n"), "one\n", "it is not made twice");
-            git.commit_and_merge(&commit, "cycle-001")?;
-        }
-        Ok(())
-    };
-    cut_anywhere(prepare, deliver, told);
+        beside: beside.map(str::to_owned),
+    })
+    .map(Some)
 }
 
 #[test]
-fn a_delivery_by_merge_touches_no_file_and_leaves_the_users_changes_alone() {
+fn a_commit_that_is_cut_off_anywhere_is_made_once_and_the_index_is_right() {
+    for beside in [None, Some("cycle-001")] {
+        cut_anywhere(prepare, |git| deliver(git, beside).map(|_| ()), told);
+    }
+}
+
+#[test]
+fn a_commit_touches_no_file_and_leaves_what_the_user_has_staged_and_changed() {
+    for beside in [None, Some("cycle-001")] {
+        let folder = repository();
+        let root = folder.path();
+        prepare(root);
+        let processes = processes();
+        let hands = Git::new(&processes, &Disk, Workspace::new(root).unwrap(), ".seriatim/git");
+        let made = deliver(&hands, beside).unwrap().unwrap();
+        assert_eq!(made.paths, ["a.txt", "new.txt", "old.txt"]);
+        assert_eq!(git(root, &["rev-parse", "HEAD"]).trim(), made.id);
+        assert_eq!(git(root, &["log", "--format=%s", "--first-parent"]), "second\nfirst\n");
+        assert_eq!(git(root, &["status", "--porcelain"]), "MM b.txt\n?? mine.txt\n");
+        assert_eq!(git(root, &["show", ":b.txt"]), "staged\n");
+        assert_eq!(git(root, &["show", "HEAD:b.txt"]), "b\n");
+        assert_eq!(git(root, &["fsck", "--strict", "--no-dangling"]), "");
+        if beside.is_some() {
+            assert_eq!(git(root, &["rev-parse", "HEAD^2"]), git(root, &["rev-parse", "cycle-001"]));
+        }
+    }
+}
+
+#[test]
+fn a_commit_is_made_on_the_commit_and_branch_that_were_named_or_not_at_all() {
     let folder = repository();
-    fs::write(folder.path().join("a.txt"), "two\n").unwrap();
-    fs::write(folder.path().join("b.txt"), "the user's own\n").unwrap();
+    let root = folder.path();
+    prepare(root);
     let processes = processes();
-    let hands = Git::new(&processes, &Disk, Workspace::new(folder.path()).unwrap(), ".seriatim/git");
-    let commit = Commit { paths: vec!["a.txt".to_owned()], message: "second".to_owned(), trailers: vec![] };
-    let made = hands.commit_and_merge(&commit, "cycle-001").unwrap();
-    assert_eq!(made.paths, ["a.txt"]);
-    assert_eq!(git(folder.path(), &["rev-parse", "HEAD"]).trim(), made.id);
-    assert_eq!(git(folder.path(), &["log", "--format=%s", "--first-parent"]), "second\nfirst\n");
-    assert_eq!(git(folder.path(), &["status", "--porcelain"]), " M b.txt\n");
-    assert_eq!(git(folder.path(), &["rev-parse", "HEAD^2"]), git(folder.path(), &["rev-parse", "cycle-001"]));
-    assert_eq!(git(folder.path(), &["for-each-ref", "refs/seriatim"]), "");
+    let hands = Git::new(&processes, &Disk, Workspace::new(root).unwrap(), ".seriatim/git");
+    let tree = hands.tree_taking(Some("HEAD"), &hands.tree().unwrap(), &["a.txt".to_owned()]).unwrap();
+    let (head, branch) = (hands.head().unwrap(), hands.branch().unwrap());
+    let wanted =
+        ExactCommit { head, branch, tree, message: "second".to_owned(), trailers: vec![], beside: None };
+    git(root, &["switch", "--quiet", "--create", "elsewhere"]);
+    let error = hands.commit_exactly(&wanted).unwrap_err();
+    assert!(matches!(&error, GitError::Moved { .. }), "{error}");
+    git(root, &["switch", "--quiet", "main"]);
+    git(root, &["commit", "--quiet", "--allow-empty", "--only", "--message=meanwhile"]);
+    assert!(matches!(hands.commit_exactly(&wanted), Err(GitError::Moved { .. })));
+    assert_eq!(git(root, &["log", "--topo-order", "--all", "--format=%s"]), "meanwhile\nfirst\n");
+}
+
+#[test]
+fn a_first_commit_and_one_without_a_branch_are_made_too() {
+    let folder = tempdir().unwrap();
+    let root = folder.path();
+    git(root, &["init", "--quiet", "--initial-branch=main"]);
+    git(root, &["config", "user.name", "Ada"]);
+    git(root, &["config", "user.email", "ada@example.org"]);
+    fs::write(root.join(".gitignore"), ".seriatim/\n").unwrap();
+    let processes = processes();
+    let hands = Git::new(&processes, &Disk, Workspace::new(root).unwrap(), ".seriatim/git");
+    for name in ["a.txt", "b.txt"] {
+        fs::write(root.join(name), "text\n").unwrap();
+        let head = hands.head().unwrap();
+        let tree = hands.tree_taking(head.as_deref(), &hands.tree().unwrap(), &[name.to_owned()]).unwrap();
+        let (branch, message) = (hands.branch().unwrap(), name.to_owned());
+        hands
+            .commit_exactly(&ExactCommit { head, branch, tree, message, trailers: vec![], beside: None })
+            .unwrap();
+        git(root, &["switch", "--quiet", "--detach"]);
+    }
+    assert_eq!(git(root, &["log", "--format=%s"]), "b.txt\na.txt\n");
+    assert_eq!(git(root, &["rev-parse", "main"]), git(root, &["rev-parse", "HEAD^"]));
+    assert_eq!(git(root, &["status", "--porcelain"]), "?? .gitignore\n");
 }
 
 /// A branch that changes one file, adds one and removes one.

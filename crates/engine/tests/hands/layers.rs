@@ -332,7 +332,7 @@ fn a_folder_that_others_filled_stays() {
 }
 
 #[test]
-fn a_gate_layer_has_links_whiteouts_and_new_times() {
+fn a_gate_layer_has_copies_whiteouts_and_times_that_no_agent_can_set() {
     let layers = Layers::new();
     for name in ["real/o/below", "real/gone", "real/reverted", "real/not-wanted", "real/back"] {
         layers.put(name, "x");
@@ -362,7 +362,12 @@ fn a_gate_layer_has_links_whiteouts_and_new_times() {
     for removed in ["gone", "o/below"] {
         assert_eq!((gate(removed).mode() & 0o170000, gate(removed).rdev()), (0o020000, 0));
     }
-    assert_eq!(gate("o/new").ino(), fs::metadata(layers.at("upper/o/new")).unwrap().ino());
+    let time_of = |found: &fs::Metadata| (found.mtime(), found.mtime_nsec());
+    for name in ["o/new", "back", "reverted"] {
+        let origin = fs::metadata(layers.at("upper").join(name)).unwrap();
+        assert_ne!(gate(name).ino(), origin.ino());
+        assert_eq!(time_of(&gate(name)), (origin.ctime(), origin.ctime_nsec()), "{name}");
+    }
     assert_eq!(gate("setuid").mode() & 0o7777, 0o755);
     let began = fs::metadata(layers.at("began")).unwrap().mtime();
     for name in ["reverted", "back"] {

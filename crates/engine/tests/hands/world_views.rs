@@ -144,12 +144,29 @@ fn paths_may_have_any_name_and_lie_anywhere() {
         }
         for base in ["/tmp", "/dev/shm"] {
             let site = Site::in_base(user, Path::new(base), OsStr::new("workspace"));
+            // Of the layers the private folders alone are seen, which the list of mounts names.
             site.lines(
-                "echo two > tracked; test \"$(ls \"$SITE\")\" = \"$(printf 'shared\\nstore\\nworkspace')\"",
+                "echo two > tracked; test \"$(cd \"$SITE\" && echo * layers/* layers/own/*)\" = 'layers shared store \
+                 workspace layers/own layers/own/shm layers/own/tmp layers/own/vartmp'",
             );
             assert_eq!(fs::read_to_string(site.path("layers/upper/tracked")).unwrap(), "two\n");
             assert_eq!(fs::read_to_string(site.workspace.join("tracked")).unwrap(), "one\n");
         }
+    }
+}
+
+/// Sandboxes that programs make inside look for a folder under the name that the list of mounts gives it, and cover it
+/// there too.
+#[test]
+fn private_folders_are_where_the_list_of_mounts_says() {
+    for user in users() {
+        let site = Site::new(user);
+        let found = site.lines(
+            r#"while read -r _ _ _ root point _; do case "$point" in /tmp|/var/tmp|/dev/shm)
+               [ "$root" = / ] || { echo x >"$point/mine"; rm "$root/mine" && echo "$point"; } ;; esac; done </proc/self/mountinfo
+               ! ls -A /tmp /var/tmp /dev/shm | grep mine"#,
+        );
+        assert_eq!(found, ["/tmp", "/var/tmp", "/dev/shm"]);
     }
 }
 

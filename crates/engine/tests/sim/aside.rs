@@ -118,7 +118,19 @@ fn spans(text: &str) -> String {
     for name in names {
         out = without_value_of(&out, name, "<span>");
     }
-    minutes_of_phases(&out)
+    durations_of_failures(&minutes_of_phases(&out))
+}
+
+/// How long an agent worked before it failed, in the box that people see.
+fn durations_of_failures(text: &str) -> String {
+    const LINE: &str = "│ Duration: ";
+    let mut parts = text.split(LINE);
+    let mut out = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let rest = part.find('│').map_or(part, |end| &part[end..]);
+        out.push_str(&format!("{LINE}<span>{rest}"));
+    }
+    out
 }
 
 /// How many minutes each phase took: `minutes_by_phase` has a number for each name of a phase.
@@ -284,6 +296,7 @@ fn times_and_digests_are_put_aside_and_nothing_else() {
         ("day 2026-01-01, cycle-001", "day <day>, cycle-001"),
         ("\"duration_ms\":17,\"n\":3", "\"duration_ms\":<span>,\"n\":3"),
         (r#"{\"duration_ms\": 118,\"n\": 3}"#, r#"{\"duration_ms\": <span>,\"n\": 3}"#),
+        ("│ Duration:     4 seconds   │\n│ Step: 4 │", "│ Duration: <span>│\n│ Step: 4 │"),
         ("execution_time_hours: 0.25\nphases: 3", "execution_time_hours: <span>\nphases: 3"),
         ("several items: 3, duration unknown: 4", "several items: 3, duration unknown: 4"),
         (

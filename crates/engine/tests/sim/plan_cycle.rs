@@ -18,7 +18,7 @@ pub(crate) const GOAL: &str = "Make greet.sh say good morning so that the tests 
 pub(crate) fn cycle(rng: &mut Rng, number: usize, mishaps: u64) -> Planned {
     let script = format!("{SCRIPTS}/cycle-{number}.yaml");
     let gate = cycle::Gate {
-        argv: ["check", "greet.sh", "good morning"].map(str::to_owned).to_vec(),
+        command: ["check", "greet.sh", "good morning"].map(str::to_owned).to_vec(),
         ..cycle::Gate::default()
     };
     let start = cycle::Start {

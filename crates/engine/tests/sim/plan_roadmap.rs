@@ -3,6 +3,7 @@
 use serde_json::Value;
 use serde_json::json;
 
+use seriatim_core::gate::Gate;
 use seriatim_engine::sim::Rng;
 use seriatim_flows::roadmap;
 
@@ -22,7 +23,7 @@ pub(crate) fn roadmap(rng: &mut Rng, number: usize, mishaps: u64, count: usize, 
         [("01-01", "add", &[]), ("01-02", "sub", &["01-01"]), ("01-03", "mul", &["01-01"])];
     let steps = &steps[..count];
     let script = format!("{SCRIPTS}/roadmap-{number}.yaml");
-    let gate = roadmap::Gate { argv: vec!["unittest".to_owned()], ..roadmap::Gate::default() };
+    let gate = Gate { command: vec!["unittest".to_owned()], ..Gate::default() };
     let start = roadmap::Start {
         project: "calc".to_owned(),
         roadmap: format!("{FOLDER}/roadmap.yaml"),

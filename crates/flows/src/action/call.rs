@@ -8,14 +8,22 @@ use seriatim_core::action::brief::Material;
 use seriatim_core::action::severity;
 use seriatim_core::failure::Class;
 use seriatim_core::failure::Failure;
+use seriatim_core::ledger::LedgerEntry;
+use seriatim_core::question::Choice;
+use seriatim_core::reading::Reading;
 use seriatim_core::report::Brief;
 use seriatim_core::report::Limits;
 use seriatim_core::report::Report;
 
 use super::course::Course;
+use super::documents::understand_guide;
 use crate::Cx;
 use crate::request::Assignment;
 use crate::request::Done;
+use crate::request::PersonChoice;
+
+/// A person who reviews found nothing.
+pub(super) const NO_FINDINGS: &str = "none";
 
 /// What changes from one call of a role to the next.
 #[derive(Clone, Debug)]
@@ -34,13 +42,15 @@ pub(super) struct Turn {
 impl Course {
     /// The guide of a role, read when it is needed (OC-07, OC-111). One that is not there is a broken contract.
     pub(super) async fn guide(&self, cx: &Cx, duty: &Duty) -> Result<RoleGuide, Failure> {
-        match cx.read(&duty.guide).await {
-            Ok(text) => Ok(RoleGuide::read(&text.text).0),
-            Err(_) => Err(Failure::new(
-                Class::Contract,
-                format!("the guide of the role {} is not there: {}", duty.role, duty.guide),
-            )),
-        }
+        let text = cx.reading(&duty.guide).await.map(|text| text.text);
+        let why = match understand_guide(&duty.guide, text) {
+            Reading::Read(guide) => return Ok(guide),
+            Reading::Absent => format!("the guide of the role {} is not there: {}", duty.role, duty.guide),
+            Reading::Broken(broken) => {
+                format!("the guide of the role {} cannot be used: {}", duty.role, broken.headline())
+            }
+        };
+        Err(Failure::new(Class::Contract, why))
     }
 
     /// What a role is told.
@@ -52,7 +62,44 @@ impl Course {
             contract: &self.contract,
             inputs: &self.inputs,
             feedback: &turn.feedback,
+            open: &self.findings.brief(),
         })
+    }
+
+    /// Whether a person does this.
+    pub(super) fn is_by_person(&self, duty: &Duty, turn: &Turn) -> bool {
+        self.start.is_by_person(turn.agent.as_deref().unwrap_or(&duty.role))
+    }
+
+    fn parameters(&self, duty: &Duty) -> serde_json::Value {
+        let open: Vec<serde_json::Value> = self.findings.open().map(LedgerEntry::document).collect();
+        let mut parameters = json!({"action": self.action.name, "purpose": duty.purpose});
+        if !open.is_empty() {
+            parameters["open_findings"] = json!(open);
+        }
+        parameters
+    }
+
+    /// What a person can say about the work of a role.
+    fn options(&self, duty: &Duty, turn: &Turn) -> Vec<Choice> {
+        if !self.is_by_person(duty, turn) {
+            return vec![];
+        }
+        if !duty.review {
+            let done =
+                Choice::new("done", "It is done", "The files are checked, and then the action goes on.");
+            return vec![done];
+        }
+        let found = "One finding on each line, with its severity: critical, high, medium or low. Close one that is fixed \
+                     with:  closed F1: how it was fixed";
+        vec![
+            Choice::new(
+                NO_FINDINGS,
+                "No findings",
+                "You looked, and found nothing; findings that are open stay open.",
+            ),
+            Choice::new("done", "Findings", found).with_text(),
+        ]
     }
 
     pub(super) async fn call(&self, cx: &Cx, duty: &Duty, prompt: String, turn: &Turn) -> Done<Report> {
@@ -71,14 +118,15 @@ impl Course {
                 attempt: turn.attempt,
                 prompt,
                 inputs: inputs.into(),
-                parameters: json!({"action": self.action.name, "purpose": duty.purpose}),
+                parameters: self.parameters(duty),
                 outputs_expected: duty.writes.clone(),
                 limits: Limits { timeout_ms: Some(turn.timeout_ms), ..Limits::default() },
                 scope: json!({"read": duty.reads, "write": duty.writes}),
                 feedback: turn.feedback.clone(),
                 ..Brief::default()
             },
-            required: if duty.review && !self.start.manual {
+            by_person: self.options(duty, turn).into_iter().map(PersonChoice::told_by_id).collect(),
+            required: if duty.review && !self.is_by_person(duty, turn) {
                 vec![severity::FINDINGS.to_owned()]
             } else {
                 vec![]

@@ -12,10 +12,14 @@ use seriatim_core::action::facts::GateResult;
 use seriatim_core::action::gate::Gate;
 use seriatim_core::action::severity::Concern;
 use seriatim_core::choices::Choices;
+use seriatim_core::evidence::Counts;
+use seriatim_core::ledger::Closing;
+use seriatim_core::ledger::FindingLedger;
 use seriatim_core::question::Answer;
 use seriatim_core::question::Question;
 use seriatim_core::redact::Redactor;
 use seriatim_core::time::Utc;
+use seriatim_core::verdict::Verdict;
 
 use super::Start;
 use crate::Cx;
@@ -34,8 +38,14 @@ pub(super) struct Course {
     pub(super) id: String,
     /// Every file that a role wrote, and what became of it.
     pub(super) written: BTreeMap<String, (Change, String)>,
-    /// What reviewers found and nobody has mended.
-    pub(super) concerns: Vec<Concern>,
+    /// What reviewers found, until it is closed by name.
+    pub(super) findings: FindingLedger,
+    /// What is known about the work of each role and about each gate.
+    pub(super) verdicts: BTreeMap<String, Verdict>,
+    /// What people accepted unchecked or overrode, one line each. Nothing takes one away again.
+    pub(super) waived: Vec<String>,
+    /// The tests that ran before the first role began.
+    pub(super) floor: Option<Counts>,
     /// What was let pass or loosened, for the next approval.
     pub(super) notes: Vec<String>,
     /// One line for each role's work since the last decision, by the title of the role.
@@ -76,6 +86,12 @@ pub(super) struct Did {
     pub(super) title: String,
     pub(super) written: Vec<(String, Change)>,
     pub(super) concerns: Vec<Concern>,
+    /// Findings that the reviewer calls closed.
+    pub(super) closings: Vec<Closing>,
+    /// The person who did it, where one did.
+    pub(super) person: Option<String>,
+    /// What is known about the work; absent where nothing came of it.
+    pub(super) verdict: Option<Verdict>,
     pub(super) raised: Vec<String>,
     pub(super) notes: Vec<String>,
     pub(super) summary: String,
@@ -83,6 +99,8 @@ pub(super) struct Did {
     /// What people decided about its failures, as it goes on record and into the evidence.
     pub(super) decisions: Vec<(ActionFact, GateDecision)>,
     pub(super) reads: Vec<String>,
+    /// Files that its contract names.
+    pub(super) owes: Vec<String>,
     pub(super) guide: (String, String),
     pub(super) calls: u32,
     pub(super) skipped: bool,
@@ -95,14 +113,14 @@ pub(super) struct Did {
 
 impl Course {
     /// Takes over what a role did.
-    pub(super) fn absorb(&mut self, did: Did) {
+    pub(super) async fn absorb(&mut self, cx: &Cx, did: Did) {
         self.note_calls(&did.role, did.calls);
         let title = did.title.clone();
-        if did.review {
-            // A new look replaces what the same reviewer said before.
-            self.concerns.retain(|concern| concern.by != did.role);
-            self.concerns.extend(did.concerns);
-        }
+        self.note_findings(cx, &did).await;
+        let matter = if did.review { format!("review by {title}") } else { format!("work of {title}") };
+        let verdict = did.verdict.clone().unwrap_or_else(|| Verdict::unknown("nothing came of it"));
+        self.settle(cx, &matter, verdict);
+        self.name_test_changes(&did);
         for (path, change) in did.written {
             let known = self.written.get(&path).map(|(change, _)| *change);
             // A file that this action made and then changed was still made by it.

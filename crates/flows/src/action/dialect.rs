@@ -27,7 +27,7 @@ pub static DIALECT: Dialect = Dialect {
     name: "action",
     flow: Some(Flow {
         name: "action",
-        version: 3,
+        version: 4,
         start: |cx, input| Box::pin(action(cx, input)),
         cancelled: |cx, input| Box::pin(cancelled(cx, input)),
         projector,

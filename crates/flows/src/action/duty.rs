@@ -3,7 +3,6 @@
 use std::collections::BTreeSet;
 
 use serde_json::Value;
-use serde_json::json;
 use seriatim_core::action::Duty;
 use seriatim_core::action::boundary;
 use seriatim_core::action::evidence::Change;
@@ -16,6 +15,7 @@ use seriatim_core::action::output::Artifact;
 use seriatim_core::action::output::Problem;
 use seriatim_core::action::paths;
 use seriatim_core::action::severity;
+use seriatim_core::action::severity::PlainReview;
 use seriatim_core::action::trouble;
 use seriatim_core::action::trouble::Cause;
 use seriatim_core::action::trouble::Impacted;
@@ -25,9 +25,14 @@ use seriatim_core::action::trouble::Spent;
 use seriatim_core::config::DEFAULT_AGENT;
 use seriatim_core::failure::Class;
 use seriatim_core::failure::Failure;
+use seriatim_core::ledger::read_closings;
 use seriatim_core::report::Report;
+use seriatim_core::report::Status;
 use seriatim_core::time::Utc;
+use seriatim_core::verdict::PersonWord;
+use seriatim_core::verdict::Verdict;
 
+use super::call::NO_FINDINGS;
 use super::call::Turn;
 use super::course::Course;
 use super::course::Did;
@@ -72,6 +77,8 @@ pub(super) struct Shift<'d> {
     pub(super) did: Did,
     pub(super) given: String,
     pub(super) gave: String,
+    /// What failed calls left in the view outside of the contract. It is never merged, and held against no later call.
+    pub(super) strays: Vec<String>,
 }
 
 impl Course {
@@ -85,7 +92,7 @@ impl Course {
         words: &[String],
         copy: Option<(String, TreePlace)>,
     ) -> Result<Did, Box<Stopped>> {
-        let (copy, TreePlace { name: cwd, path }) = copy.unwrap_or_default();
+        let (copy, TreePlace { name: cwd, path, .. }) = copy.unwrap_or_default();
         let times = &self.start.timeouts;
         let configured = times.get(&duty.role).or_else(|| times.get(DEFAULT_AGENT)).copied();
         let mut shift = Shift {
@@ -106,6 +113,7 @@ impl Course {
             tried: vec![],
             artifacts: vec![],
             did: Did {
+                owes: duty.writes.clone(),
                 role: duty.role.clone(),
                 title: duty.title(),
                 reads: duty.reads.clone(),
@@ -114,6 +122,7 @@ impl Course {
             },
             given: String::new(),
             gave: String::new(),
+            strays: vec![],
         };
         match self.shift(cx, &mut shift).await {
             Ok(()) => Ok(shift.did),
@@ -131,8 +140,9 @@ impl Course {
             cx.scene::<()>(SceneCall::Mark { name: shift.mark() }).await.map_err(broken)?;
         }
         let mut by_hand = false;
+        let mut result = self.attempt(cx, shift, false).await;
         loop {
-            let Err(failure) = self.attempt(cx, shift, by_hand).await else { return Ok(()) };
+            let Err(failure) = result else { return Ok(()) };
             self.note_failure(cx, shift, &failure).await;
             let decided = match std::mem::take(&mut by_hand) {
                 // What a person mended is not overwritten by an agent.
@@ -140,15 +150,21 @@ impl Course {
                 false => self.next(cx, shift, failure).await,
             };
             match decided? {
-                Decided::Again => {}
-                Decided::LookAgain => by_hand = true,
+                Decided::Again => result = self.attempt(cx, shift, false).await,
+                Decided::LookAgain => {
+                    by_hand = true;
+                    result = self.attempt(cx, shift, true).await;
+                }
                 Decided::Skip => {
                     let (role, stage) = (shift.duty.role.clone(), shift.stage);
                     cx.record(&ActionFact::RoleSkipped { role, stage, reason: Skipped::Failed });
                     shift.did.skipped = true;
                     return Ok(());
                 }
-                Decided::TakeAsItIs => return self.take(cx, shift).await.map_err(broken),
+                Decided::TakeAsItIs => {
+                    by_hand = true;
+                    result = self.take_as_it_is(cx, shift).await;
+                }
             }
         }
     }
@@ -177,36 +193,61 @@ impl Course {
             let called = self.call(cx, duty, shift.given.clone(), &shift.turn).await;
             let outside = self.merge_work(cx, shift, called.is_ok()).await;
             let report = called.map_err(tried_again)?;
-            self.hear(shift, &report)?;
+            self.hear(cx, shift, &report).await?;
             within_scope(shift, &outside?)?;
         }
         self.look(cx, shift).await?;
+        shift.did.verdict = Some(shift.verdict(by_hand));
         self.take(cx, shift).await
     }
 
+    /// Takes invalid output on a person's word. Work that does not exist cannot be taken.
+    async fn take_as_it_is(&self, cx: &Cx, shift: &mut Shift<'_>) -> Result<(), Failure> {
+        let listed: Vec<String> = cx.scene(SceneCall::Files { copy: shift.copy.clone() }).await?;
+        let missing = shift.duty.missing(&listed.into_iter().collect());
+        if missing.is_empty() {
+            return self.take(cx, shift).await;
+        }
+        shift.artifacts = Impacted::of_missing(&missing);
+        Err(Failure::new(Class::MissingArtifact, output::missing_text(&shift.duty.role, &missing)))
+    }
+
     /// What the role says: its findings, its questions, its own doubt.
-    fn hear(&self, shift: &mut Shift<'_>, report: &Report) -> Result<(), Failure> {
+    async fn hear(&self, cx: &Cx, shift: &mut Shift<'_>, report: &Report) -> Result<(), Failure> {
         shift.gave =
             serde_json::to_string(report).unwrap_or_else(|error| format!("not writable as JSON: {error}"));
         shift.did.summary.clone_from(&report.summary);
         shift.did.raised = report.questions.iter().map(|question| question.question.clone()).collect();
+        if report.status == Status::Partial {
+            return Err(unusable("its work is only partly done", vec![report.summary.clone()]));
+        }
+        let text =
+            |name: &str| report.outputs.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
+        let by_person = self.is_by_person(shift.duty, &shift.turn);
+        shift.did.person = by_person.then(|| text("by"));
         if !shift.duty.review {
-            return Ok(());
+            return match severity::contradiction(&report.outputs, None) {
+                Some(problem) if !by_person => Err(unusable("it contradicts itself", vec![problem])),
+                Some(_) | None => Ok(()),
+            };
         }
-        let outputs = if self.start.manual { by_hand(&report.outputs) } else { report.outputs.clone() };
-        match severity::read(&shift.duty.role, &outputs) {
-            Ok(concerns) => {
-                shift.did.concerns = concerns;
-                Ok(())
-            }
-            Err(problems) => Err(Failure {
-                feedback: problems.clone(),
-                ..Failure::new(
-                    Class::Invalid,
-                    format!("its findings cannot be used: {}", problems.join("; ")),
-                )
-            }),
+        let review = match (by_person, text("choice").as_str()) {
+            (true, NO_FINDINGS) => Ok(PlainReview::default()),
+            (true, _) => severity::read_plain(&shift.duty.role, &text("answer")),
+            (false, _) => read_review(&shift.duty.role, &report.outputs),
+        };
+        let PlainReview { found, closed } =
+            review.map_err(|problems| unusable("its findings cannot be used", problems))?;
+        if !by_person && let Some(problem) = severity::contradiction(&report.outputs, Some(&found)) {
+            return Err(unusable("it contradicts itself", vec![problem]));
         }
+        let refused = self.refused_closings(cx, &closed, shift.did.person.as_deref()).await;
+        if !refused.is_empty() {
+            let problems = refused.iter().map(ToString::to_string).collect();
+            return Err(unusable("it closes findings that it cannot close", problems));
+        }
+        (shift.did.concerns, shift.did.closings) = (found, closed);
+        Ok(())
     }
 
     /// Looks at what was written: where, whether it is all there, and whether it holds.
@@ -394,6 +435,19 @@ impl Shift<'_> {
         if self.copy.is_empty() { format!("{}-{}", self.stage, self.duty.role) } else { self.copy.clone() }
     }
 
+    /// What is known about work that passed every look at it.
+    fn verdict(&self, by_hand: bool) -> Verdict {
+        let title = self.duty.title();
+        let found = severity::counted(&self.did.concerns);
+        match (&self.did.person, self.duty.review, by_hand) {
+            (_, true, true) => Verdict::unknown("its files were fixed by hand, and it reported no findings"),
+            (Some(person), true, false) => Verdict::decided(person, PersonWord::Confirmed, found),
+            (None, true, false) => Verdict::judged(title, found),
+            (_, false, _) if self.duty.writes.is_empty() => Verdict::judged(title, self.did.summary.clone()),
+            (_, false, _) => Verdict::checked(title, "its files are there and valid", None),
+        }
+    }
+
     /// Whether the workspace is remembered again before the next call, since others had time to change it.
     fn is_marked_anew(&self) -> bool {
         self.copy.is_empty() && !self.tried.is_empty()
@@ -415,20 +469,12 @@ fn tried_again(failure: Failure) -> Failure {
     Failure { class, ..failure }
 }
 
-/// What a person wrote about findings: a list as JSON, or a line for each with its severity in front.
-fn by_hand(outputs: &serde_json::Map<String, Value>) -> serde_json::Map<String, Value> {
-    let said = outputs.get("answer").and_then(Value::as_str).unwrap_or_default();
-    if let Ok(Value::Object(given)) = serde_json::from_str::<Value>(said) {
-        return given;
-    }
-    let finding = |line: &str| {
-        let (word, title) = line.trim().split_once(':')?;
-        let severity = word.trim().to_lowercase();
-        let known = severity::Severity::ALL.iter().any(|known| known.word() == severity);
-        known.then(|| json!({"severity": severity, "title": title.trim()}))
-    };
-    let findings: Vec<Value> = said.lines().filter_map(finding).collect();
-    let mut outputs = serde_json::Map::new();
-    outputs.insert(severity::FINDINGS.to_owned(), json!(findings));
-    outputs
+/// A report that its author has to correct.
+fn unusable(what: &str, problems: Vec<String>) -> Failure {
+    let message = format!("{what}: {}", problems.join("; "));
+    Failure { feedback: problems, ..Failure::new(Class::Invalid, message) }
+}
+
+fn read_review(role: &str, outputs: &serde_json::Map<String, Value>) -> Result<PlainReview, Vec<String>> {
+    Ok(PlainReview { found: severity::read(role, outputs)?, closed: read_closings(outputs)? })
 }

@@ -1,6 +1,17 @@
 //! How an action begins.
 
+use std::collections::BTreeSet;
+
+use seriatim_core::action::plan::Action;
+use seriatim_core::action::routing::Routed;
+use seriatim_core::reading::BrokenFile;
+
 use super::Start;
+use super::documents::Documents;
+use super::documents::Unplanned;
+use super::documents::broken_state;
+use super::documents::names_in;
+use super::documents::understand_guide;
 use crate::entrance::Argument;
 use crate::entrance::Entrance;
 use crate::entrance::Ground;
@@ -43,8 +54,10 @@ fn prepare(words: &Words, ground: &mut dyn Ground) -> Result<Prepared, NoStart> 
             NoStart::usage("no action was named").hint("seriatim run action NAME, or words that mean one")
         );
     }
+    check_documents(ground, &intent)?;
     let mut start = Start {
         intent: intent.clone(),
+        documents: names_in(ground),
         manual: words.has("manual"),
         operator: ground.user(),
         inputs: words.all("input").iter().map(|text| input(text)).collect::<Result<_, _>>()?,
@@ -52,6 +65,34 @@ fn prepare(words: &Words, ground: &mut dyn Ground) -> Result<Prepared, NoStart> 
     };
     start.adopt(ground.config());
     Prepared::new(format!("action {intent}"), format!("agents/actions#{intent}"), &start)
+}
+
+/// Refuses where a file that the action rests on cannot be used. Which action is meant may have to be asked first; its own
+/// file is then looked at after the answer.
+fn check_documents(ground: &dyn Ground, intent: &str) -> Result<(), NoStart> {
+    let documents = Documents::find(ground);
+    let mut broken = documents.unreadable().err().unwrap_or_default();
+    broken.extend(broken_state(ground));
+    if let Routed::One(name) = documents.route(intent)
+        && broken.is_empty()
+    {
+        match documents.resolve(&name) {
+            Ok(action) => broken.extend(broken_guides(ground, &action)),
+            Err(Unplanned::Broken(own)) => broken.extend(own),
+            Err(Unplanned::Unresolved(error)) => {
+                return Err(NoStart::usage(error.to_string()).hint("nothing was started"));
+            }
+        }
+    }
+    if broken.is_empty() { Ok(()) } else { Err(NoStart::broken(broken)) }
+}
+
+/// Returns the guides of the action's roles that are there and cannot be used. One that is not there is asked about when
+/// its role has its turn.
+fn broken_guides(ground: &dyn Ground, action: &Action) -> Vec<BrokenFile> {
+    let paths: BTreeSet<&String> = action.duties().map(|duty| &duty.guide).collect();
+    let read = |path: &&String| understand_guide(path, ground.text(path)).optional().err();
+    paths.iter().filter_map(read).collect()
 }
 
 fn input(text: &str) -> Result<(String, String), NoStart> {

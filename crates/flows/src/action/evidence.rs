@@ -4,6 +4,7 @@ use seriatim_core::action::evidence;
 use seriatim_core::action::evidence::Written;
 use seriatim_core::action::facts::ActionFact;
 use seriatim_core::action::facts::ErrorAt;
+use seriatim_core::ledger::LedgerEntry;
 
 use super::course::Course;
 use crate::Cx;
@@ -29,6 +30,9 @@ impl Course {
             .iter()
             .map(|(path, (change, role))| Written { path: path.clone(), change: *change, role: role.clone() })
             .collect();
+        self.proof.findings = self.findings.entries().iter().map(LedgerEntry::told).collect();
+        self.proof.not_checked = self.not_checked();
+        self.proof.waived.clone_from(&self.waived);
         let folder = self.evidence_folder();
         let mut written = vec![];
         for (name, text) in self.proof.files() {

@@ -15,6 +15,7 @@ use seriatim_core::action::trouble::Trouble;
 use seriatim_core::choices::Choices;
 use seriatim_core::failure::Failure;
 use seriatim_core::sentence::SharedFact;
+use seriatim_core::verdict::Verdict;
 
 use super::course::Course;
 use super::course::Leave;
@@ -96,7 +97,8 @@ impl Course {
             let names = cx.survey(vec![folder], vec![]).await.folders.pop().unwrap_or_default();
             let taken: BTreeSet<String> =
                 names.into_iter().map(|name| format!("{}{name}", paths::ERROR_LOGS)).collect();
-            let path = trouble::file_name(now, self.place_in_stage(shift), &taken);
+            let (place, side_by_side) = self.place_in_stage(shift);
+            let path = trouble::file_name(now, place, side_by_side, &taken);
             let file =
                 WriteFile { path, text: text.clone(), expect: Expect::Absent, append: false, durable: true };
             match cx.write(file).await {
@@ -107,11 +109,12 @@ impl Course {
         cx.record(&ActionFact::Error { at: ErrorAt::ErrorLog, text: refused });
     }
 
-    /// Returns which of the roles of its stage this one is; the first where it works alone.
-    fn place_in_stage(&self, shift: &Shift<'_>) -> usize {
+    /// Returns which of the roles of its stage this one is, and how many work side by side; one alone is the first of one.
+    fn place_in_stage(&self, shift: &Shift<'_>) -> (usize, usize) {
         let stage = self.action.stages.iter().find(|stage| stage.number == shift.stage);
-        let place = stage.and_then(|stage| stage.duties.iter().position(|duty| duty.role == shift.duty.role));
-        if shift.scene == Scene::Parallel { place.unwrap_or(0) } else { 0 }
+        let Some(stage) = stage.filter(|_| shift.scene == Scene::Parallel) else { return (0, 1) };
+        let place = stage.duties.iter().position(|duty| duty.role == shift.duty.role);
+        (place.unwrap_or(0), stage.duties.len())
     }
 
     /// Puts a failure to a person, with all options and what each leads to. Nothing goes on meanwhile (OC-75).
@@ -156,13 +159,25 @@ impl Course {
             }
             AfterFailure::Fix => return Ok(Decided::LookAgain),
             AfterFailure::Skip => {
-                shift.did.notes.push(format!("{} was skipped by {}: {words}", shift.duty.title(), answer.by));
+                let title = shift.duty.title();
+                shift.did.notes.push(format!("{title} was skipped by {}: {words}", answer.by));
+                let why = format!("skipped by {}: {}", answer.by, trouble.failure.message);
+                // What a reviewer would have found is not known; the work of an optional role may be absent.
+                shift.did.verdict = Some(match shift.duty.review {
+                    true => Verdict::unknown(why),
+                    false => Verdict::absent(why, &answer.by),
+                });
                 return Ok(Decided::Skip);
             }
             AfterFailure::Override => {
                 let note =
                     format!("{} let invalid output of the {} pass: {words}", answer.by, shift.duty.title());
                 shift.did.notes.push(note);
+                let why = trouble.failure.message.clone();
+                shift.did.verdict = Some(match shift.duty.review {
+                    true => Verdict::unknown(format!("its report cannot be used: {why}")),
+                    false => Verdict::bad(why).accepted(&answer.by, &words),
+                });
                 return Ok(Decided::TakeAsItIs);
             }
             AfterFailure::Rollback => return Err(Gone::Rollback { by: answer.by }),

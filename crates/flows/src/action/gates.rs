@@ -9,12 +9,18 @@ use seriatim_core::action::brief;
 use seriatim_core::action::brief::Clarified;
 use seriatim_core::action::evidence as proof;
 use seriatim_core::action::facts::ActionFact;
+use seriatim_core::action::facts::ErrorAt;
 use seriatim_core::action::facts::GateResult;
 use seriatim_core::action::facts::Voided;
 use seriatim_core::action::gate::Does;
 use seriatim_core::action::gate::Gate;
+use seriatim_core::action::severity::Severity;
 use seriatim_core::action::trouble::Scene;
 use seriatim_core::hash::Hash;
+use seriatim_core::ledger::LedgerEntry;
+use seriatim_core::ledger::is_blank;
+use seriatim_core::verdict::PersonWord;
+use seriatim_core::verdict::Verdict;
 
 use super::course::Course;
 use super::course::Leave;
@@ -53,10 +59,13 @@ impl Course {
                 iteration,
                 work: lines(&self.work),
                 artifacts: self.written.keys().cloned().collect(),
-                concerns: self.concerns.clone(),
+                findings: self.findings.entries().to_vec(),
+                unknown: self.unknown(),
+                not_checked: self.not_checked(),
+                waived: self.waived.clone(),
                 notes: self.notes.clone(),
                 evidence: lines(&self.shown),
-                about: vec![about],
+                about: vec![about.unwrap_or(Hash::ZERO), self.matters_digest()],
                 can_roll_back: self.snapshot.is_some(),
             };
             let (decision, answer) =
@@ -68,7 +77,9 @@ impl Course {
             }
             match decision {
                 Decision::Approve => {
-                    if self.still_holds(cx, stage, about).await? {
+                    if self.still_holds(cx, stage, about).await?
+                        && self.take_words(cx, gate, &answer.by, &words)
+                    {
                         self.work.clear();
                         self.shown.clear();
                         self.notes.clear();
@@ -119,16 +130,27 @@ impl Course {
     }
 
     /// Whether what was approved is still what there is, and was made for the stage that holds now (OC-123, E-68).
-    async fn still_holds(&mut self, cx: &Cx, stage: &Stage, shown: Hash) -> Result<bool, Leave> {
-        if self.digest(cx).await != shown {
+    async fn still_holds(&mut self, cx: &Cx, stage: &Stage, shown: Option<Hash>) -> Result<bool, Leave> {
+        let now = self.digest(cx).await;
+        if now.is_none() || now != shown {
             cx.record(&ActionFact::ApprovalVoid { why: Voided::FilesChanged });
-            self.notes.push(
-                "Files changed after they were shown, so that the approval before was void.".to_owned(),
-            );
+            self.notes.push(match now.and(shown) {
+                None => {
+                    "The files could not be compared, so that the approval before does not count.".to_owned()
+                }
+                Some(_) => {
+                    "Files changed after they were shown, so that the approval before was void.".to_owned()
+                }
+            });
             return Ok(false);
         }
         let made_for = self.proof.stage.clone();
-        self.read_stage(cx).await;
+        if let Err(broken) = self.read_stage(cx).await {
+            let why = format!("{}. To fix it: {}.", broken.headline(), broken.remedy());
+            cx.record(&ActionFact::Error { at: ErrorAt::Records, text: why.clone() });
+            self.notes.push(format!("The approval does not count yet: {why}"));
+            return Ok(false);
+        }
         if proof::counts(made_for.as_deref(), self.proof.stage.as_deref()) {
             return Ok(true);
         }
@@ -147,10 +169,51 @@ impl Course {
         Ok(false)
     }
 
-    /// What a decision is about: the files as they are.
-    async fn digest(&self, cx: &Cx) -> Hash {
+    /// What an approval lets stand: high findings by name, and what is unknown. False where the words do not cover it.
+    fn take_words(&mut self, cx: &Cx, gate: &Gate, by: &str, words: &str) -> bool {
+        let ids = match approval::justified(self.findings.entries(), words) {
+            Ok(ids) => ids,
+            Err(missing) => {
+                self.notes.push(format!("The approval gave no justification of {}.", missing.join(", ")));
+                return false;
+            }
+        };
+        if !self.findings.open_from(Severity::Critical).is_empty() {
+            return false;
+        }
+        if !self.unknown().is_empty() && is_blank(words) {
+            self.notes.push("The approval gave no words about what is unknown.".to_owned());
+            return false;
+        }
+        for id in &ids {
+            if let Err(refused) = self.findings.accept(id, by, words, false) {
+                self.notes.push(format!("The approval does not count for {id}: {refused}."));
+                return false;
+            }
+        }
+        if !ids.is_empty() {
+            self.tell_findings(cx);
+        }
+        self.accept_unknown(cx, by, words);
+        let verdict = Verdict::decided(by, PersonWord::Confirmed, words);
+        self.settle(cx, &format!("gate {}", gate.name), verdict);
+        true
+    }
+
+    /// What else a decision is about: findings, and what is known about each matter.
+    fn matters_digest(&self) -> Hash {
+        let findings: Vec<String> = self.findings.entries().iter().map(LedgerEntry::told).collect();
+        let lines = [findings, self.unknown(), self.not_checked(), self.waived.clone()].concat();
+        Hash::of(lines.join("\n").as_bytes())
+    }
+
+    /// What a decision is about: the files as they are. Nothing where they cannot be looked at.
+    pub(super) async fn digest(&self, cx: &Cx) -> Option<Hash> {
         let paths: Vec<String> = self.written.keys().cloned().collect();
-        let seals: Vec<Option<SealOf>> = cx.scene(SceneCall::Seals { paths }).await.unwrap_or_default();
+        if paths.is_empty() {
+            return Some(Hash::of(b""));
+        }
+        let seals: Vec<Option<SealOf>> = cx.scene(SceneCall::Seals { paths }).await.ok()?;
         let lines: Vec<String> = self
             .written
             .keys()
@@ -160,7 +223,7 @@ impl Course {
                 None => format!("{path} gone"),
             })
             .collect();
-        Hash::of(lines.join("\n").as_bytes())
+        Some(Hash::of(lines.join("\n").as_bytes()))
     }
 
     /// Those whose work was sent back work again, with the words; then those who judged it.

@@ -12,29 +12,24 @@ use seriatim_core::action::gate::Limit;
 use seriatim_core::action::quality;
 use seriatim_core::action::quality::AfterCommand;
 use seriatim_core::action::quality::AfterShortfall;
-use seriatim_core::evidence;
-use seriatim_core::evidence::coverage;
+use seriatim_core::action::quality::Shortfall;
+use seriatim_core::config::Comparator;
+use seriatim_core::evidence::TestVerdict;
 use seriatim_core::evidence::coverage::Coverage;
+use seriatim_core::gate;
+use seriatim_core::gate::CheckEvidence;
+use seriatim_core::gate::Demand;
+use seriatim_core::gate::Gate as Declared;
 use seriatim_core::hash::Hash;
+use seriatim_core::verdict::PersonWord;
+use seriatim_core::verdict::Verdict;
 
-use super::Gate as Configured;
 use super::course::Course;
 use super::course::Leave;
 use super::stage::After;
 use crate::Cx;
-use crate::request::Check;
-use crate::request::Command;
-
-/// What one command showed.
-struct Ran {
-    name: String,
-    argv: Vec<String>,
-    ok: bool,
-    output: String,
-    hash: Option<Hash>,
-    /// The report that it wrote itself; absent where it had no view of its own.
-    reports: Option<Vec<Option<String>>>,
-}
+use crate::gate::GateCall;
+use crate::gate::run_gate;
 
 impl Course {
     /// Measures, and compares with what is demanded (OC-57).
@@ -49,14 +44,10 @@ impl Course {
             let (ran, measured) = self.measure(cx).await;
             let limits = self.limits(gate);
             let shortfalls = quality::judge(&limits, &measured);
-            let broken = ran.iter().find(|one| !one.ok && !is_measured(&one.name, &limits, &measured));
-            let evidence =
-                Some(Hash::of(ran.iter().map(|one| one.output.as_str()).collect::<String>().as_bytes()));
+            let broken =
+                ran.iter().find(|one| !one.verdict.closes() && !is_explained(one, &shortfalls)).cloned();
             if let Some(broken) = broken {
-                let question =
-                    quality::command_question(&gate.name, &broken.argv, &broken.output, broken.hash);
-                let feedback = vec![format!("The gate {} failed:\n{}", broken.name, broken.output)];
-                match self.after_question(cx, stage, gate, question, feedback).await? {
+                match self.after_failure(cx, stage, gate, &broken).await? {
                     Some(after) => return Ok(after),
                     None => continue,
                 }
@@ -64,47 +55,82 @@ impl Course {
             if shortfalls.is_empty() {
                 let words: Vec<String> =
                     measured.iter().map(|(name, value)| format!("{name} {value}")).collect();
-                let at = cx.now().await;
-                self.put_decision(cx, &gate.name, "passed", at, "engine", &words.join(", "));
-                self.end_gate(cx, stage.number, gate, GateResult::Passed);
+                self.pass(
+                    cx,
+                    stage,
+                    gate,
+                    &words.join(", "),
+                    Verdict::join(ran.into_iter().map(|one| one.verdict)),
+                )
+                .await;
                 return Ok(After::Next);
             }
-            let text = quality::text(&shortfalls);
-            cx.record(&ActionFact::GateFailed { gate: gate.name.clone(), text });
-            let question = quality::question(&gate.name, &shortfalls, evidence);
-            let (choice, answer) = self.choose(cx, &gate.name, question).await;
-            if self.restored_meanwhile(cx).await {
-                return Ok(After::Anew);
-            }
-            let words = answer.text.clone().unwrap_or_default();
-            match choice {
-                AfterShortfall::Fix => self.rework(cx, stage.number, &quality::feedback(&shortfalls)).await?,
-                AfterShortfall::Lower => {
-                    self.lowered.insert(gate.name.clone(), quality::lowered(&limits, &shortfalls));
-                    self.notes.push(format!("{} lowered the gate {}: {words}", answer.by, gate.name));
-                }
-                AfterShortfall::Override => {
-                    self.notes.push(format!(
-                        "{} let the gate {} pass though it failed: {words}",
-                        answer.by, gate.name
-                    ));
-                    self.end_gate(cx, stage.number, gate, GateResult::Overridden);
-                    return Ok(After::Next);
-                }
-                AfterShortfall::Retry => {}
-                AfterShortfall::Cancel => self.cancel(cx, &answer.by).await?,
+            if let Some(after) = self.after_shortfall(cx, stage, gate, &ran, &limits, &shortfalls).await? {
+                return Ok(after);
             }
         }
     }
 
-    /// A command decides by its exit code: the gate's own, else the one that is configured under its name.
+    /// A gate whose checks are good is left.
+    async fn pass(&mut self, cx: &Cx, stage: &Stage, gate: &Gate, words: &str, verdict: Verdict) {
+        let at = cx.now().await;
+        self.put_decision(cx, &gate.name, "passed", at, "engine", words);
+        self.settle(cx, &format!("gate {}", gate.name), verdict);
+        self.end_gate(cx, stage.number, gate, GateResult::Passed);
+    }
+
+    /// What a person says about values that are not what is demanded. Nothing means that they are measured again.
+    async fn after_shortfall(
+        &mut self,
+        cx: &Cx,
+        stage: &Stage,
+        gate: &Gate,
+        ran: &[CheckEvidence],
+        limits: &[Limit],
+        shortfalls: &[Shortfall],
+    ) -> Result<Option<After>, Leave> {
+        let text = quality::text(shortfalls);
+        cx.record(&ActionFact::GateFailed { gate: gate.name.clone(), text: text.clone() });
+        let evidence = Hash::of(ran.iter().map(|one| one.tail.as_str()).collect::<String>().as_bytes());
+        let question = quality::question(&gate.name, shortfalls, Some(evidence));
+        let (choice, answer) = self.choose(cx, &gate.name, question).await;
+        if self.restored_meanwhile(cx).await {
+            return Ok(Some(After::Anew));
+        }
+        let words = answer.text.clone().unwrap_or_default();
+        match choice {
+            AfterShortfall::Fix => self.rework(cx, stage.number, &quality::feedback(shortfalls)).await?,
+            AfterShortfall::Lower => {
+                self.lowered.insert(gate.name.clone(), quality::lowered(limits, shortfalls));
+                let lines: Vec<String> = shortfalls.iter().map(Shortfall::line).collect();
+                let about = format!("threshold lowered: {words} ({})", lines.join("; "));
+                let verdict = Verdict::decided(&answer.by, PersonWord::Overridden, about);
+                self.settle(cx, &format!("threshold of gate {}", gate.name), verdict);
+            }
+            AfterShortfall::Override => {
+                let lines: Vec<String> = shortfalls.iter().map(Shortfall::line).collect();
+                let verdict = Verdict::Bad(lines).accepted(&answer.by, &words);
+                self.settle(cx, &format!("gate {}", gate.name), verdict);
+                self.end_gate(cx, stage.number, gate, GateResult::Overridden);
+                return Ok(Some(After::Next));
+            }
+            AfterShortfall::Retry => {}
+            AfterShortfall::Cancel => self.cancel(cx, &answer.by).await?,
+        }
+        Ok(None)
+    }
+
+    /// The check that is configured for a gate without a command of its own.
+    pub(super) fn configured(&self, gate: &Gate) -> Option<&Declared> {
+        self.start.gates.get(&gate.name).or_else(|| self.start.gates.get(gate.kind.word()))
+    }
+
+    /// A command decides: the gate's own, else the one that is configured under its name.
     pub(super) async fn command_gate(&mut self, cx: &Cx, stage: &Stage, gate: &Gate) -> Result<After, Leave> {
         loop {
             self.adopt(cx);
-            let configured =
-                self.start.gates.get(&gate.name).or_else(|| self.start.gates.get(gate.kind.word())).cloned();
-            let command = match (gate.command.is_empty(), configured) {
-                (false, _) => Configured { argv: script(&gate.command), ..Configured::default() },
+            let declared = match (gate.command.is_empty(), self.configured(gate).cloned()) {
+                (false, _) => Declared { command: script(&gate.command), ..Declared::default() },
                 (true, Some(configured)) => configured,
                 (true, None) => {
                     self.notes
@@ -112,37 +138,34 @@ impl Course {
                     return self.approve(cx, stage, gate).await;
                 }
             };
-            let ran = self.run(cx, &gate.name, &command).await;
-            if ran.ok {
-                let at = cx.now().await;
-                self.put_decision(
-                    cx,
-                    &gate.name,
-                    "passed",
-                    at,
-                    "engine",
-                    &format!("`{}`", ran.argv.join(" ")),
-                );
-                self.end_gate(cx, stage.number, gate, GateResult::Passed);
+            let is_tests = gate.command.is_empty() && self.is_tests(gate);
+            let name = if is_tests { gate::TESTS } else { &gate.name };
+            let threshold = declared.limit(Comparator::AtLeast);
+            let demand = Demand { threshold, ..self.demand(name, &declared) };
+            let (evidence, _) = self.execute(cx, name, &declared, demand).await;
+            if evidence.verdict.closes() {
+                let words = format!("`{}`", evidence.argv.join(" "));
+                self.pass(cx, stage, gate, &words, evidence.verdict).await;
                 return Ok(After::Next);
             }
-            let question = quality::command_question(&gate.name, &ran.argv, &ran.output, ran.hash);
-            let feedback = vec![format!("The gate {} failed:\n{}", gate.name, ran.output)];
-            if let Some(after) = self.after_question(cx, stage, gate, question, feedback).await? {
+            if let Some(after) = self.after_failure(cx, stage, gate, &evidence).await? {
                 return Ok(after);
             }
         }
     }
 
-    /// What a person says about a command that failed. Nothing means that it is run again.
-    async fn after_question(
+    /// What a person says about a check that is not good. Nothing means that it is run again.
+    async fn after_failure(
         &mut self,
         cx: &Cx,
         stage: &Stage,
         gate: &Gate,
-        question: seriatim_core::question::Question,
-        feedback: Vec<String>,
+        evidence: &CheckEvidence,
     ) -> Result<Option<After>, Leave> {
+        let fell = self.fell(evidence);
+        let question = quality::check_question(&gate.name, evidence, fell);
+        let shown = if evidence.tail.is_empty() { &evidence.words } else { &evidence.tail };
+        let feedback = vec![format!("The gate {} failed:\n{shown}", evidence.gate)];
         let (choice, answer) = self.choose(cx, &gate.name, question).await;
         if self.restored_meanwhile(cx).await {
             return Ok(Some(After::Anew));
@@ -150,125 +173,121 @@ impl Course {
         match choice {
             AfterCommand::Fix => self.rework(cx, stage.number, &feedback).await?,
             AfterCommand::Retry => {}
+            AfterCommand::FewerTests => {
+                let words = answer.text.clone().unwrap_or_default();
+                let verdict = evidence.verdict.clone().accepted(&answer.by, &words);
+                self.settle(cx, "number of tests", verdict);
+                self.floor = evidence.counts();
+            }
             AfterCommand::Cancel => self.cancel(cx, &answer.by).await?,
         }
         Ok(None)
     }
 
-    /// What is demanded: what a person lowered it to, else what the gate says, else the usual.
+    /// What is demanded: what a person lowered it to, else what the gate says, else the usual. Checks of the
+    /// configuration with a threshold demand it, too.
     fn limits(&self, gate: &Gate) -> Vec<Limit> {
         if let Some(lowered) = self.lowered.get(&gate.name) {
             return lowered.clone();
         }
+        let given = |name: &String, declared: &Declared| {
+            let limit = declared.limit(Comparator::AtLeast)?;
+            Some(Limit { measure: name.clone(), comparator: limit.comparator, percent: limit.percent })
+        };
         // A quality gate that says nothing demands the usual, unless the configuration says something else.
         let usual = gate.limits.is_empty() || gate.limits == [Limit::coverage()];
-        let Some(coverage) = self.start.gates.get(COVERAGE).filter(|_| usual) else {
-            return gate.limits.clone();
+        let coverage = self.start.gates.get(gate::COVERAGE).filter(|_| usual);
+        let mut limits = match coverage {
+            Some(declared) => {
+                vec![given(&gate::COVERAGE.to_owned(), declared).unwrap_or_else(Limit::coverage)]
+            }
+            None => gate.limits.clone(),
         };
-        let given = coverage.threshold.as_deref().and_then(|text| Limit::parse(COVERAGE, text).ok());
-        let limit = given.unwrap_or_else(Limit::coverage);
-        vec![Limit { comparator: coverage.comparator.unwrap_or(limit.comparator), ..limit }]
+        for (name, declared) in self.start.gates.iter().filter(|(name, _)| *name != gate::COVERAGE) {
+            let known = limits.iter().any(|limit| limit.measure == *name);
+            limits.extend(given(name, declared).filter(|_| !known));
+        }
+        limits
     }
 
     /// Runs every gate of the configuration, and reads what they measured.
-    async fn measure(&mut self, cx: &Cx) -> (Vec<Ran>, BTreeMap<String, Coverage>) {
+    async fn measure(&mut self, cx: &Cx) -> (Vec<CheckEvidence>, BTreeMap<String, Coverage>) {
         self.adopt(cx);
-        let gates: Vec<(String, Configured)> =
+        let gates: Vec<(String, Declared)> =
             self.start.gates.iter().map(|(name, gate)| (name.clone(), gate.clone())).collect();
         let mut all = vec![];
         let mut measured = BTreeMap::new();
-        for (name, gate) in gates {
-            let ran = self.run(cx, &name, &gate).await;
-            if name == COVERAGE || gate.value.is_some() {
-                let report = match &gate.value {
-                    Some(value) => {
-                        let written = match &ran.reports {
-                            Some(written) => written.iter().flatten().next().cloned(),
-                            None => cx.read(value).await.ok().map(|text| text.text),
-                        };
-                        written.and_then(|text| coverage::in_report(&text))
-                    }
-                    None => None,
-                };
-                let by_value =
-                    || gate.value.as_deref().and_then(|value| coverage::by_expression(&ran.output, value));
-                let found = report.or_else(by_value).or_else(|| coverage::in_output(&ran.output));
+        for (name, declared) in gates {
+            let demand = self.demand(&name, &declared);
+            let (evidence, _) = self.execute(cx, &name, &declared, demand).await;
+            if name == gate::COVERAGE || declared.value.is_some() {
                 for known in [name.as_str(), "unit_coverage_pct", "coverage_pct"] {
-                    measured.extend(found.map(|value| (known.to_owned(), value)));
+                    measured.extend(evidence.value.map(|value| (known.to_owned(), value)));
                 }
             }
-            if name == "tests" {
-                let exit = if ran.ok { Some(0) } else { Some(1) };
-                let counts = evidence::read(&ran.output, exit, None).counts;
-                let rate = counts.as_ref().and_then(quality::pass_rate);
+            if name == gate::TESTS {
+                let rate = evidence.counts().as_ref().and_then(quality::pass_rate);
                 for known in ["pass_rate_pct", "pass_rate"] {
                     measured.extend(rate.map(|value| (known.to_owned(), value)));
                 }
             }
-            all.push(ran);
+            all.push(evidence);
         }
         (all, measured)
     }
 
-    /// Runs one command; what it showed is evidence, with where it ran and for which stage (OC-98, OC-99, OC-123).
-    async fn run(&mut self, cx: &Cx, name: &str, gate: &Configured) -> Ran {
+    /// Runs one check; what it showed is evidence, with where it ran and for which stage (OC-98, OC-99, OC-123). Returns
+    /// what it printed beside it.
+    pub(super) async fn execute(
+        &mut self,
+        cx: &Cx,
+        name: &str,
+        declared: &Declared,
+        demand: Demand,
+    ) -> (CheckEvidence, String) {
         let at = cx.now().await;
-        let argv: Vec<String> = gate.within.iter().chain(&gate.argv).cloned().collect();
-        let command = Command {
-            argv: argv.clone(),
-            env: gate.env.clone(),
-            timeout_ms: gate.timeout_ms,
-            check: Some(Check { reports: gate.value.iter().cloned().collect(), ..gate.check.under(name) }),
-            ..Command::default()
-        };
-        let (exit, output, duration_ms, hash, reports) = match cx.exec(command).await {
-            Ok(ran) => {
-                (ran.code, format!("{}{}", ran.stdout, ran.stderr), ran.duration_ms, ran.output, ran.reports)
-            }
-            Err(failure) => (None, format!("{}\n{}", failure.message, failure.output), 0, None, None),
-        };
-        let stage = self.proof.stage.clone();
+        let call = GateCall { name: name.to_owned(), gate: declared.clone(), demand, ..GateCall::default() };
+        let done = run_gate(cx, &call).await;
+        let evidence = done.evidence;
         self.proof.commands.push(CommandRun {
             at,
-            argv: gate.argv.clone(),
-            within: gate.within.clone(),
-            exit,
-            duration_ms,
-            stage,
+            argv: declared.command.clone(),
+            within: declared.within.clone(),
+            exit: evidence.exit(),
+            duration_ms: done.duration_ms,
+            stage: self.proof.stage.clone(),
         });
-        let code = exit.map_or("no exit code".to_owned(), |code| format!("exit code {code}"));
+        let code = evidence.exit().map_or("no exit code".to_owned(), |code| format!("exit code {code}"));
+        let argv = evidence.argv.join(" ");
         self.shown.retain(|(known, _)| known != name);
-        self.shown.push((name.to_owned(), format!("`{}`, {code}", argv.join(" "))));
+        self.shown.push((
+            name.to_owned(),
+            format!("`{argv}`, {code}, {}: {}", evidence.verdict.word(), evidence.words),
+        ));
         cx.record(&ActionFact::GateRan {
             gate: name.to_owned(),
-            command: argv.join(" "),
-            exit,
-            output: tail(&output),
-            output_hash: hash,
+            command: argv,
+            exit: evidence.exit(),
+            output: evidence.tail.clone(),
+            output_hash: evidence.output,
             stage: self.proof.stage.clone(),
-            within: gate.within.clone(),
+            within: declared.within.clone(),
+            verdict: Some(evidence.verdict.clone()),
         });
-        Ran { name: name.to_owned(), argv, ok: exit == Some(0), output: tail(&output), hash, reports }
+        (evidence, done.output)
     }
 }
 
-const COVERAGE: &str = "coverage";
-/// How much of an output people and roles are shown.
-const OUTPUT_BYTES_MAX: usize = 4000;
-
-fn tail(text: &str) -> String {
-    let from = text.ceil_char_boundary(text.len().saturating_sub(OUTPUT_BYTES_MAX));
-    text.get(from..).unwrap_or_default().trim().to_owned()
-}
-
-/// Whether a limit speaks about what this gate measured, so that its exit code is not asked as well.
-fn is_measured(name: &str, limits: &[Limit], measured: &BTreeMap<String, Coverage>) -> bool {
-    let about = |limit: &Limit| match name {
-        "coverage" => limit.measure.contains("coverage"),
-        "tests" => limit.measure.contains("pass_rate"),
-        other => limit.measure == other,
+/// Whether the exit code of a check only repeats a value that is short, so that one question covers both. Red tests are
+/// never explained by a number.
+fn is_explained(evidence: &CheckEvidence, shortfalls: &[Shortfall]) -> bool {
+    let about = |short: &Shortfall| match evidence.gate.as_str() {
+        gate::COVERAGE => short.limit.measure.contains(gate::COVERAGE),
+        other => short.limit.measure == other,
     };
-    limits.iter().any(|limit| about(limit) && measured.contains_key(&limit.measure))
+    let short = shortfalls.iter().any(|short| about(short) && short.measured.is_some());
+    let red = evidence.tests.as_ref().is_some_and(|tests| tests.verdict != TestVerdict::Green);
+    matches!(evidence.verdict, Verdict::Bad(_)) && short && !red
 }
 
 /// The words of a gate's own command; a script is started by what runs it.

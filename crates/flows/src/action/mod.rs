@@ -3,12 +3,16 @@
 mod call;
 mod course;
 mod dialect;
+mod documents;
 mod duty;
 pub(crate) mod entrance;
 mod evidence;
 mod failing;
+mod findings;
+mod floor;
 mod gates;
 mod lifecycle;
+mod matters;
 mod measure;
 mod open;
 mod review;
@@ -23,43 +27,19 @@ use serde::Deserialize;
 use serde::Serialize;
 use serde_json::Value;
 use serde_json::json;
-use seriatim_core::config::Comparator;
+use seriatim_core::ledger::LedgerEntry;
 use seriatim_core::projection::NoFiles;
 use seriatim_core::projection::Projector;
 
 pub use dialect::DIALECT;
+pub use seriatim_core::gate::Gate;
 
 use crate::Cx;
 use crate::registry::End;
 use crate::registry::Ended;
-use crate::request::Check;
 use crate::request::SceneCall;
 use course::Course;
 use course::Leave;
-
-/// A check that the engine runs itself, pinned when the action starts.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Gate {
-    pub argv: Vec<String>,
-    /// What it runs in, such as the command of a container (OC-98).
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub within: Vec<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub timeout_ms: Option<u64>,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub env: Vec<String>,
-    /// How it is kept apart.
-    #[serde(default)]
-    pub check: Check,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub expect: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub value: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub threshold: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub comparator: Option<Comparator>,
-}
 
 /// What an action is started with.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -76,6 +56,9 @@ pub struct Start {
     /// For each configured agent the one that is meant by "a different agent".
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub fallbacks: BTreeMap<String, String>,
+    /// For each configured agent whether it is a person; empty where none is.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub people: BTreeMap<String, bool>,
     /// Times that the configuration gives to agents, which win over the usual ones.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub timeouts: BTreeMap<String, u64>,
@@ -88,6 +71,9 @@ pub struct Start {
     /// Words by which the solution is known: they do not belong into the framework.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub solution: Vec<String>,
+    /// The files of actions by name when the run began, links included.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub documents: Vec<String>,
     /// Shapes of personal data that are not taken out of logs.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub pii_off: Vec<String>,
@@ -135,15 +121,16 @@ impl Course {
     /// The end of an action, whatever it came to.
     async fn close(&mut self, cx: &Cx, result: Result<(), Leave>) -> Ended {
         let (status, good, word, message) = match result {
-            Ok(()) => {
-                let files = self.written.len();
-                let message = format!(
-                    "The action {} is done: {files} files written, every gate passed. Evidence: {}.",
-                    self.action.name,
-                    self.evidence_folder()
-                );
-                (End::Completed, true, "COMPLETED", message)
-            }
+            Ok(()) => match self.result() {
+                verdict if verdict.is_good() => (End::Completed, true, "COMPLETED", self.good_message()),
+                verdict => {
+                    let message = format!(
+                        "The action {} is not good: {verdict}. Start it again with:  seriatim run action {}",
+                        self.action.name, self.action.name
+                    );
+                    (End::Failed, false, "FAILED", message)
+                }
+            },
             Err(Leave::Cancelled { by }) => {
                 let message =
                     format!("{by} cancelled the action {}; its files stay as they are.", self.action.name);
@@ -169,7 +156,9 @@ impl Course {
             "action": self.action.name, "result": word, "snapshot": self.snapshot, "evidence": self.evidence_folder(),
             "roles": self.proof.roles.iter().map(|(role, _)| role).collect::<Vec<_>>(),
             "artifacts": self.written.keys().collect::<Vec<_>>(),
-            "findings": self.concerns, "overrides": self.notes,
+            "findings": self.findings.entries().iter().map(LedgerEntry::document).collect::<Vec<_>>(),
+            "overrides": self.waived, "not_checked": self.not_checked(),
+            "verdict": self.result(),
             "decisions": self.decisions,
             "compliance": self.compliance(good),
         });

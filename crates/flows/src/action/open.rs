@@ -4,9 +4,6 @@ use std::collections::BTreeMap;
 use std::collections::BTreeSet;
 
 use serde_json::Value;
-use seriatim_core::action::ActionFile;
-use seriatim_core::action::AgentMap;
-use seriatim_core::action::Catalogue;
 use seriatim_core::action::evidence;
 use seriatim_core::action::evidence::Evidence;
 use seriatim_core::action::evidence::Mode;
@@ -14,17 +11,16 @@ use seriatim_core::action::facts::ActionFact;
 use seriatim_core::action::inputs;
 use seriatim_core::action::inputs::MissingInput;
 use seriatim_core::action::pii;
-use seriatim_core::action::plan;
 use seriatim_core::action::routing;
 use seriatim_core::action::routing::Routed;
-use seriatim_core::finding::Finding;
-use seriatim_core::finding::has_errors;
+use seriatim_core::ledger::FindingLedger;
+use seriatim_core::reading::BrokenFile;
 use seriatim_core::redact::Redactor;
 
-use super::ACTIONS;
-use super::MAP;
 use super::Start;
 use super::course::Course;
+use super::documents::Documents;
+use super::documents::Unplanned;
 use super::ended;
 use crate::Cx;
 use crate::registry::End;
@@ -32,68 +28,21 @@ use crate::registry::Ended;
 use crate::registry::FileFindings;
 use crate::request::SceneCall;
 
-/// The documents of a workspace.
-struct Documents {
-    catalogue: Option<Catalogue>,
-    map: Option<AgentMap>,
-    files: Vec<(ActionFile, String, Vec<Finding>)>,
-    findings: Vec<FileFindings>,
-}
-
-impl Documents {
-    async fn read(cx: &Cx) -> Documents {
-        let mut documents = Documents { catalogue: None, map: None, files: vec![], findings: vec![] };
-        let names = cx.survey(vec![ACTIONS.to_owned()], vec![]).await.folders.pop().unwrap_or_default();
-        for name in names.iter().filter(|name| name.ends_with(".md")) {
-            let path = format!("{ACTIONS}/{name}");
-            let Ok(text) = cx.read(&path).await else { continue };
-            if name == "README.md" {
-                documents.catalogue = Some(Catalogue::read(&text.text).0);
-                continue;
-            }
-            let (file, findings) = ActionFile::read(&path, &text.text);
-            documents.files.push((file, text.text, findings));
-        }
-        if let Ok(text) = cx.read(MAP).await {
-            let (map, findings) = AgentMap::read(&text.text);
-            if has_errors(&findings) {
-                documents.findings.push(FileFindings { path: MAP.to_owned(), findings });
-            }
-            documents.map = Some(map);
-        }
-        documents
-    }
-
-    /// What keeps an action from being started: what is wrong with its own file, and with the map.
-    fn faults(&self, name: &str) -> Vec<FileFindings> {
-        let mut faults = self.findings.clone();
-        let own = self.files.iter().find(|(file, _, findings)| file.name == name && has_errors(findings));
-        faults.extend(own.map(|(file, _, findings)| FileFindings {
-            path: format!("{ACTIONS}/{}.md", file.name),
-            findings: findings.clone(),
-        }));
-        faults
-    }
-}
-
 impl Course {
     /// Opens an action. Whatever is unclear or missing is asked before anything is done.
     pub(super) async fn open(cx: &Cx, start: Start) -> Result<Course, Ended> {
-        let documents = Documents::read(cx).await;
+        let documents = Documents::read(cx, &start.documents).await;
+        documents.unreadable().map_err(|broken| not_started(&start.intent, &broken))?;
         let name = meant(cx, &start, &documents).await?;
-        let faults = documents.faults(&name);
-        if !faults.is_empty() {
-            let message = format!("The action {name} cannot be started: its documents have errors.");
-            return Err(Ended { findings: faults, ..ended(End::Failed, false, &message, Value::Null) });
-        }
-        let file = documents.files.iter().find(|(file, _, _)| file.name == name);
-        let action = plan::resolve(&name, file.map(|(file, _, _)| file), documents.map.as_ref())
-            .map_err(|error| ended(End::Failed, false, &format!("{error}."), Value::Null))?;
+        let action = documents.resolve(&name).map_err(|unplanned| match unplanned {
+            Unplanned::Broken(broken) => not_started(&name, &broken),
+            Unplanned::Unresolved(error) => ended(End::Failed, false, &format!("{error}."), Value::Null),
+        })?;
         let now = cx.now().await;
         let run = evidence::run_id(&action.name, now);
         let mode = if start.manual { Mode::Manual } else { Mode::Automated };
         let mut course = Course {
-            contract: file.map(|(_, text, _)| text.clone()).unwrap_or_default(),
+            contract: documents.text_of(&name),
             inputs: vec![],
             snapshot: None,
             proof: Evidence {
@@ -112,10 +61,16 @@ impl Course {
                 decisions: vec![],
                 commands: vec![],
                 lifecycle: String::new(),
+                findings: vec![],
+                not_checked: vec![],
+                waived: vec![],
             },
             id: run,
             written: BTreeMap::new(),
-            concerns: vec![],
+            findings: FindingLedger::default(),
+            verdicts: BTreeMap::new(),
+            waived: vec![],
+            floor: None,
             notes: vec![],
             work: vec![],
             shown: vec![],
@@ -131,20 +86,29 @@ impl Course {
             action,
             start,
         };
-        course.read_stage(cx).await;
-        course.gather_inputs(cx).await?;
-        course.look_for_damage(cx).await?;
-        course.take_snapshot(cx).await?;
-        cx.record(&ActionFact::ActionBegan {
-            action: course.action.name.clone(),
-            run: course.id.clone(),
-            snapshot: course.snapshot.clone(),
-            mode,
-            operator: course.start.operator.clone(),
-            stage: course.proof.stage.clone(),
-        });
-        course.write_evidence_and_tell(cx).await;
+        course.prepare(cx, mode).await?;
         Ok(course)
+    }
+
+    /// Gathers everything that has to be there before the first role, and tells what begins.
+    async fn prepare(&mut self, cx: &Cx, mode: Mode) -> Result<(), Ended> {
+        let name = self.action.name.clone();
+        self.read_stage(cx).await.map_err(|broken| not_started(&name, &[broken]))?;
+        self.gather_inputs(cx).await?;
+        self.look_for_damage(cx).await?;
+        self.take_snapshot(cx).await?;
+        cx.record(&ActionFact::ActionBegan {
+            action: self.action.name.clone(),
+            run: self.id.clone(),
+            snapshot: self.snapshot.clone(),
+            mode,
+            operator: self.start.operator.clone(),
+            stage: self.proof.stage.clone(),
+        });
+        self.tell_unchecked(cx).await;
+        self.write_evidence_and_tell(cx).await;
+        self.measure_base(cx).await;
+        Ok(())
     }
 
     /// Asks for what is missing, never guesses it (OC-15).
@@ -211,9 +175,7 @@ impl Course {
 
 /// The action that is meant by what was asked for (OC-09, OC-10).
 async fn meant(cx: &Cx, start: &Start, documents: &Documents) -> Result<String, Ended> {
-    let files: Vec<ActionFile> = documents.files.iter().map(|(file, _, _)| file.clone()).collect();
-    let candidates = routing::candidates(documents.catalogue.as_ref(), documents.map.as_ref(), &files);
-    match routing::route(&start.intent, &candidates) {
+    match documents.route(&start.intent) {
         Routed::One(name) => Ok(name),
         Routed::Unclear(likely) => {
             let answer = cx.ask(routing::question(&start.intent, &likely)).await;
@@ -223,6 +185,15 @@ async fn meant(cx: &Cx, start: &Start, documents: &Documents) -> Result<String, 
             Ok(answer.choice)
         }
     }
+}
+
+/// An action that does not start, since files that it rests on cannot be used.
+pub(super) fn not_started(name: &str, broken: &[BrokenFile]) -> Ended {
+    let listed: Vec<String> = broken.iter().map(BrokenFile::headline).collect();
+    let remedy = broken.first().map(|file| format!(" To fix it: {}.", file.remedy())).unwrap_or_default();
+    let message = format!("The action {name} cannot be started: {}.{remedy}", listed.join("; "));
+    let findings = broken.iter().map(FileFindings::from).collect();
+    Ended { findings, ..ended(End::Failed, false, &message, Value::Null) }
 }
 
 /// All files of the workspace.

@@ -29,7 +29,7 @@ impl Course {
 
     /// One round of mending. False where nothing is critical, or nobody could mend it.
     pub(super) async fn mend_once(&mut self, cx: &Cx, stage: u32) -> Result<bool, Leave> {
-        let Verdict::Blocked { critical } = severity::judge(&self.concerns) else { return Ok(false) };
+        let Verdict::Blocked { critical } = severity::judge(&self.open_concerns()) else { return Ok(false) };
         let mut menders: Vec<Duty> = vec![];
         for concern in &critical {
             for duty in self.action.menders(&concern.file, stage) {
@@ -70,14 +70,14 @@ impl Course {
     /// Findings behind which no gate comes any more are decided upon all the same.
     pub(super) async fn unbound(&mut self, cx: &Cx, stage: u32) -> Result<After, Leave> {
         self.mend(cx, stage).await?;
-        let tracked = severity::tracked(&self.concerns);
+        let open = self.open_concerns();
+        let tracked = severity::tracked(&open);
         if !tracked.is_empty() {
             let lines: Vec<String> =
                 tracked.iter().map(|concern| format!("{}: {concern}", concern.severity)).collect();
             cx.record(&ActionFact::TrackedFindings { findings: lines });
         }
-        let decided = self.decided_since_review(stage);
-        if severity::judge(&self.concerns) == Verdict::Clear || decided {
+        if !self.is_unsettled() {
             return Ok(After::Next);
         }
         let gate = Gate {
@@ -90,20 +90,5 @@ impl Course {
         let last = self.action.stages.iter().find(|one| one.number == stage).cloned();
         let last = last.unwrap_or(Stage { number: stage, ..Stage::default() });
         self.approve(cx, &last, &gate).await
-    }
-
-    /// Whether a gate at which a person decides stands behind the last reviewers.
-    fn decided_since_review(&self, until: u32) -> bool {
-        use seriatim_core::action::gate::Does;
-        let mut decided = true;
-        for stage in self.action.stages.iter().filter(|stage| stage.number <= until) {
-            if stage.duties.iter().any(|duty| duty.review) {
-                decided = false;
-            }
-            if stage.gates.iter().any(|gate| gate.kind.does() == Does::Decide) {
-                decided = true;
-            }
-        }
-        decided
     }
 }

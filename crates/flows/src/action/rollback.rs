@@ -13,13 +13,16 @@ use seriatim_core::action::snapshot;
 use seriatim_core::action::snapshot::AfterDamage;
 use seriatim_core::action::snapshot::Confirmed;
 use seriatim_core::action::snapshot::RolledBack;
+use seriatim_core::reading::Reading;
 use seriatim_core::seal::Seal;
 use seriatim_core::seal::Sealed;
-use seriatim_core::time::Utc;
 
 use super::course::Course;
 use super::course::Leave;
+use super::documents::understand_restores;
+use super::documents::understand_sealed;
 use super::ended;
+use super::open::not_started;
 use crate::Cx;
 use crate::registry::End;
 use crate::registry::Ended;
@@ -29,9 +32,9 @@ use crate::request::SealOf;
 use crate::request::WriteFile;
 
 /// Where restorations are told, those by people included.
-const RESTORES: &str = ".snapshots/restores.jsonl";
+pub(super) const RESTORES: &str = ".snapshots/restores.jsonl";
 /// How the files of the last action were left.
-const SEALED: &str = ".snapshots/sealed.json";
+pub(super) const SEALED: &str = ".snapshots/sealed.json";
 
 impl Course {
     /// Brings the files back as they were before the action, if a person confirms exactly that (OC-67). Nothing where
@@ -97,13 +100,17 @@ impl Course {
     /// Whether somebody restored a snapshot from outside since the last look: then the stages are void.
     pub(super) async fn restored_meanwhile(&mut self, cx: &Cx) -> bool {
         let since = std::mem::replace(&mut self.looked_at, cx.now().await);
-        let Ok(text) = cx.read(RESTORES).await else { return false };
-        let later = |line: &str| {
-            let line: Value = serde_json::from_str(line).ok()?;
-            let at = Utc::parse(line["at"].as_str()?)?;
-            (at > since).then_some(())
-        };
-        text.text.lines().any(|line| later(line).is_some())
+        match understand_restores(cx.reading(RESTORES).await.map(|text| text.text)) {
+            Reading::Absent => false,
+            Reading::Read(times) => times.into_iter().any(|at| at > since),
+            // Nobody can say that nothing was restored, so that the stages count as void until the file is fixed.
+            Reading::Broken(broken) => {
+                let why = format!("{}. To fix it: {}.", broken.headline(), broken.remedy());
+                cx.record(&ActionFact::Error { at: ErrorAt::Records, text: why.clone() });
+                self.notes.push(format!("The approval does not count yet: {why}"));
+                true
+            }
+        }
     }
 
     /// Keeps in mind how the files were left, so that damage can be told from work.
@@ -152,8 +159,9 @@ impl Course {
 
     /// Artifacts that were changed outside of any run are found before an action starts.
     pub(super) async fn look_for_damage(&mut self, cx: &Cx) -> Result<(), Ended> {
-        let Ok(text) = cx.read(SEALED).await else { return Ok(()) };
-        let Ok(sealed) = serde_json::from_str::<Sealed>(&text.text) else { return Ok(()) };
+        let reading = understand_sealed(cx.reading(SEALED).await.map(|text| text.text));
+        let sealed = reading.optional().map_err(|broken| not_started(&self.action.name, &[broken]))?;
+        let Some(sealed) = sealed else { return Ok(()) };
         let paths: Vec<String> = sealed.files.keys().chain(&sealed.deleted).cloned().collect();
         let seals: Vec<Option<SealOf>> =
             cx.scene(SceneCall::Seals { paths: paths.clone() }).await.unwrap_or_default();

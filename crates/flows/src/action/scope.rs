@@ -24,11 +24,13 @@ use crate::views;
 
 impl Course {
     /// Merges what a successful call changed within the role's contract, and returns what else it changed. In a view that
-    /// stays where it is. Without one it is in the workspace already and is put back, whatever came of the call.
+    /// stays where it is. Without one it is in the workspace already and is put back, whatever came of the call. A copy gets
+    /// the work of a failed call, too: nothing of it reaches the workspace before the role passes, and whoever mends the
+    /// files finds them there.
     pub(super) async fn merge_work(
         &self,
         cx: &Cx,
-        shift: &Shift<'_>,
+        shift: &mut Shift<'_>,
         succeeded: bool,
     ) -> Result<Vec<Breach>, Failure> {
         let duty = shift.duty;
@@ -36,7 +38,7 @@ impl Course {
             let is_own = paths::is_own(&file.path) || is_engine_file(&file.path);
             !is_own && duty.may_write(&file.path)
         };
-        let left = match succeeded {
+        let left = match succeeded || !shift.copy.is_empty() {
             true => views::merge(cx, &duty.role, &duty.role, &shift.turn.cwd, &allows).await?,
             false => views::look(cx, &duty.role, &duty.role, &shift.turn.cwd).await?,
         };
@@ -44,7 +46,15 @@ impl Course {
             return self.outside(cx, shift).await;
         }
         let kept: Vec<SceneChange> = left.kept.iter().filter_map(scene_change).collect();
-        judge_scope(duty, &changed(&kept))
+        let mut outside = judge_scope(duty, &changed(&kept))?;
+        if succeeded {
+            // What was merged or refused by now counts no more.
+            let strays = std::mem::take(&mut shift.strays);
+            outside.retain(|breach| !strays.contains(&breach.path));
+        } else {
+            shift.strays.extend(outside.iter().map(|breach| breach.path.clone()));
+        }
+        Ok(outside)
     }
 
     /// What the call changed although it must not, put back by now. Only the time of the call counts: what a person

@@ -14,6 +14,7 @@ use seriatim_core::action::output;
 use seriatim_core::action::quality;
 use seriatim_core::action::quality::AfterCommand;
 use seriatim_core::action::trouble::Scene;
+use seriatim_core::verdict::Verdict;
 
 use super::course::Course;
 use super::course::Did;
@@ -46,14 +47,22 @@ impl Course {
                         change: CourseChange::Void,
                         reason: "files were brought back from a snapshot".to_owned(),
                     });
+                    // Findings stay: what they are about may be back.
                     self.written.clear();
-                    self.concerns.clear();
+                    self.verdicts.clear();
                     self.work.clear();
                 }
             }
         }
         self.check_outputs(cx).await?;
-        self.lifecycle_gates(cx).await
+        self.lifecycle_gates(cx).await?;
+        // A fix for the last gates may have been reviewed: what that found is decided upon, and the gates run again.
+        while self.is_unsettled() {
+            let last = self.action.stages.last().map_or(1, |stage| stage.number);
+            self.unbound(cx, last).await?;
+            self.lifecycle_gates(cx).await?;
+        }
+        Ok(())
     }
 
     async fn once(&mut self, cx: &Cx) -> Result<After, Leave> {
@@ -96,6 +105,13 @@ impl Course {
                     let (role, stage) = (duty.role.clone(), stage.number);
                     cx.record(&ActionFact::RoleSkipped { role, stage, reason: Skipped::NotNeeded });
                     self.note_work(duty.title(), "not needed".to_owned());
+                    let matter = if duty.review { "review by" } else { "work of" };
+                    let reason = format!("not needed, says {}", answer.by);
+                    self.settle(
+                        cx,
+                        &format!("{matter} {}", duty.title()),
+                        Verdict::absent(reason, &answer.by),
+                    );
                 }
                 RoleNeeded::Cancel => {
                     self.cancel(cx, &answer.by).await?;
@@ -130,7 +146,7 @@ impl Course {
             let mut again = vec![];
             for (duty, one) in done {
                 match one {
-                    Ok(did) => self.absorb(did),
+                    Ok(did) => self.absorb(cx, did).await,
                     Err(stopped) => {
                         let reason = match &stopped.gone {
                             Gone::Cancel { .. } => RoleStop::Cancelled,
@@ -259,7 +275,7 @@ impl Course {
             );
             let (choice, answer) = self.choose(cx, "required artifacts", question).await;
             match choice {
-                AfterCommand::Retry => {}
+                AfterCommand::Retry | AfterCommand::FewerTests => {}
                 AfterCommand::Fix => {
                     let last = self.action.stages.last().map_or(1, |stage| stage.number);
                     self.rework(cx, last, &[text]).await?;

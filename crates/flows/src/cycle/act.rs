@@ -17,10 +17,12 @@ use seriatim_core::cycle::plan::PlanStep;
 use seriatim_core::failure::Failure;
 use seriatim_core::forbidden;
 use seriatim_core::report::Report;
+use seriatim_core::report::Status;
 
 use super::course::Course;
 use super::course::one_line;
 use super::plan::Called;
+use super::theirs::Theirs;
 use super::words;
 use crate::registry::Ended;
 use crate::request::Difference;
@@ -81,22 +83,20 @@ impl Blocker {
 impl Course<'_> {
     pub(super) async fn act(&mut self, step: &PlanStep) -> Acted {
         self.watch_time().await;
-        let stand = match self.cx.stand().await {
-            Ok(stand) => stand,
+        if self.base.is_none() {
+            self.take_floor_before_work().await;
+        }
+        let before = match self.tree_before().await {
+            Ok(tree) => tree,
             Err(failure) => return Acted::Fatal(failure.message),
         };
-        self.branch.clone_from(&stand.branch);
-        self.base.get_or_insert_with(|| stand.tree.clone());
-        let before = match self.isolated {
-            true => match self.tree_of_work().await {
-                Ok(tree) => tree,
-                Err(failure) => return Acted::Fatal(failure.message),
-            },
-            false => stand.tree.clone(),
-        };
+        let planned: Vec<String> = step.files.iter().chain(&step.creates).cloned().collect();
+        if let Some(other) = self.respect_theirs(&planned).await {
+            return other;
+        }
         let safe = if self.isolated { None } else { self.cx.snapshot(vec![]).await.ok() };
         self.save_work().await;
-        let called = match self.consult(Role::Actor, words::step_brief(step)).await {
+        let called = match self.consult(Role::Actor, words::step_brief(step), vec![]).await {
             Called::Over(end) => return Acted::Over(end),
             Called::Report(report) => Ok(*report),
             Called::Failed(failure) => Err(failure.in_one_line()),
@@ -122,12 +122,7 @@ impl Course<'_> {
         let blocker = self.blocker(step, called, intact, &verdict);
         if matches!(verdict, Verdict::Stop(_)) {
             // Beyond the limit nothing stays. Its diff is in the document; without a view it is kept as a snapshot, too.
-            let undo = match (self.isolated, safe) {
-                (true, _) => self.reset_work().await.map(|()| None),
-                (false, Some(id)) => self.cx.restore(&id).await.map(Some),
-                (false, None) => Ok(None),
-            };
-            self.fact(CycleFact::WorkPutBack { kept_as: undo.ok().flatten(), lines: measure.lines });
+            self.put_back(safe.as_deref(), measure.lines).await;
         }
         self.write_down(&measure, &difference.diff, blocker.as_ref()).await;
         if let Some(blocker) = blocker {
@@ -136,7 +131,15 @@ impl Course<'_> {
             return self.route(blocker).await;
         }
         self.fails = 0;
-        match self.work(remarks, measure.lines).await {
+        let work = self.work(remarks, measure.lines).await;
+        let files = work.as_ref().map(|done| done.paths.clone()).unwrap_or_default();
+        if let Some(other) = self.respect_theirs(&files).await {
+            if matches!(other, Acted::Again) {
+                self.put_back(safe.as_deref(), measure.lines).await;
+            }
+            return other;
+        }
+        match work {
             Ok(done) => {
                 let (files, lines) = (done.paths.clone(), done.lines);
                 self.fact(CycleFact::WorkDone { cycle: self.number, summary, files, lines });
@@ -144,6 +147,38 @@ impl Course<'_> {
             }
             Err(failure) => Acted::Fatal(failure.message),
         }
+    }
+
+    /// Notes where the work begins, and returns the tree as it is before the next attempt.
+    async fn tree_before(&mut self) -> Result<String, Failure> {
+        let stand = self.cx.stand().await?;
+        self.note_beginning(&stand).await?;
+        match self.isolated {
+            true => self.tree_of_work().await,
+            false => Ok(stand.tree),
+        }
+    }
+
+    /// Returns how it goes on where files of the work hold changes of the user that must not be taken.
+    async fn respect_theirs(&mut self, files: &[String]) -> Option<Acted> {
+        match self.mind_theirs(files).await {
+            Theirs::Fine => None,
+            Theirs::Without(why) => {
+                self.diagnostics = Some(why);
+                Some(Acted::Again)
+            }
+            Theirs::Over(end) => Some(Acted::Over(end)),
+        }
+    }
+
+    /// Takes the last attempt back.
+    async fn put_back(&mut self, safe: Option<&str>, lines: u64) {
+        let undo = match (self.isolated, safe) {
+            (true, _) => self.reset_work().await.map(|()| None),
+            (false, Some(id)) => self.cx.restore(id).await.map(Some),
+            (false, None) => Ok(None),
+        };
+        self.fact(CycleFact::WorkPutBack { kept_as: undo.ok().flatten(), lines });
     }
 
     /// All that the cycle has changed so far.
@@ -196,7 +231,17 @@ impl Course<'_> {
             let why = format!("A command was used that is forbidden ({}): {}", hit.pattern, hit.text);
             return Some(Blocker::Approval { why, command: Some(hit.text.clone()) });
         }
+        let is_done = report.status == Status::Done;
+        let has_blocker = report.outputs.get("blocker").is_some_and(|blocker| !is_empty(blocker));
         match report.outputs.get("result").and_then(Value::as_str) {
+            // A part of a step is a failure with partial results, which the Planner sees (CY-72).
+            Some("SUCCESS") if !is_done => {
+                let what = format!("The step is only partly done. The Actor says: {}", report.summary);
+                Some(Blocker::Adjustable(what))
+            }
+            Some("SUCCESS") if has_blocker => {
+                Some(Blocker::Adjustable("The Actor says SUCCESS and names a blocker.".to_owned()))
+            }
             Some("SUCCESS") => None,
             Some("FAIL") => Some(said_blocker(&report)),
             other => {
@@ -254,6 +299,16 @@ impl Course<'_> {
             }
             Blocker::Unrecoverable(why) => Acted::Fatal(why),
         }
+    }
+}
+
+fn is_empty(value: &Value) -> bool {
+    match value {
+        Value::Null | Value::Bool(false) => true,
+        Value::String(text) => text.trim().is_empty(),
+        Value::Array(items) => items.is_empty(),
+        Value::Object(fields) => fields.values().all(is_empty),
+        Value::Bool(true) | Value::Number(_) => false,
     }
 }
 

@@ -1,128 +1,132 @@
 //! The battery: checks that the engine runs itself, and what they found (CY-52 to CY-62, CY-68).
 
-use seriatim_core::cycle::facts::CheckResult;
-use seriatim_core::cycle::limits::counted;
-use seriatim_core::evidence;
-use seriatim_core::hash::Hash;
+use seriatim_core::config::Comparator;
+use seriatim_core::cycle::automation;
+use seriatim_core::gate;
+use seriatim_core::gate::CheckEvidence;
+use seriatim_core::gate::Demand;
+use seriatim_core::gate::Gate;
+use seriatim_core::verdict::Verdict;
 
-use super::Gate;
 use super::act::Done;
 use super::course::Course;
-use crate::Cx;
-use crate::request::Check as RunCheck;
-use crate::request::Command;
-use crate::request::Done as Outcome;
-use crate::request::Ran;
-use crate::request::Unmerged;
-
-/// How much of a red check goes to the Planner.
-const OUTPUT_BYTES_MAX: usize = 4000;
+use crate::gate::GateCall;
+use crate::gate::run_gate;
 
 /// A check of the configuration.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Battery {
+pub(super) enum Battery {
     Tests,
     Lint,
     Security,
 }
 
 impl Battery {
-    const ALL: [Battery; 3] = [Battery::Tests, Battery::Lint, Battery::Security];
+    pub(super) const ALL: [Battery; 3] = [Battery::Tests, Battery::Lint, Battery::Security];
 
     /// The name of its gate in the configuration.
-    fn key(self) -> &'static str {
+    pub(super) fn key(self) -> &'static str {
         match self {
-            Battery::Tests => "tests",
-            Battery::Lint => "lint",
-            Battery::Security => "security",
+            Battery::Tests => gate::TESTS,
+            Battery::Lint => gate::LINT,
+            Battery::Security => gate::SECURITY,
         }
     }
 
     /// What the document calls it.
-    fn name(self) -> &'static str {
+    pub(super) fn name(self) -> &'static str {
         match self {
             Battery::Tests => "Existing Tests",
             Battery::Lint => "Linter/Formatter",
             Battery::Security => "Security Scans",
         }
     }
-}
 
-/// One check and what it found.
-#[derive(Clone)]
-pub(super) struct Evidence {
-    pub(super) name: String,
-    pub(super) result: CheckResult,
-    pub(super) words: String,
-    pub(super) hash: Option<Hash>,
-}
-
-impl Evidence {
-    pub(super) fn of(name: &str, green: bool, words: String) -> Evidence {
-        let result = if green { CheckResult::Green } else { CheckResult::Red };
-        Evidence { name: name.to_owned(), result, words, hash: None }
-    }
-
-    /// A check that this project does not have.
-    fn absent(name: &str) -> Evidence {
-        let words = "no such check is configured".to_owned();
-        Evidence { name: name.to_owned(), result: CheckResult::None, words, hash: None }
-    }
-
-    /// Whether it lets the work pass: a check that the project does not have does.
-    pub(super) fn lets_pass(&self) -> bool {
-        match self.result {
-            CheckResult::Green | CheckResult::None => true,
-            CheckResult::Red => false,
+    /// What the automation file calls it.
+    fn required_as(self) -> automation::Check {
+        match self {
+            Battery::Tests => automation::Check::ExistingTests,
+            Battery::Lint => automation::Check::Linter,
+            Battery::Security => automation::Check::SecurityScan,
         }
     }
 }
 
-/// A check as this cycle runs it.
-struct Check {
-    name: String,
-    gate: Gate,
-    /// Warnings count as failures.
-    strict: bool,
-    /// The work that it looks at.
-    on: Option<Unmerged>,
-    /// All files of the work, where it is in a view.
-    ours: Option<Vec<String>>,
+/// Evidence of something that the engine compared itself.
+pub(super) fn compared(name: &str, problems: &[String], good: &str) -> CheckEvidence {
+    let (verdict, words) = match problems.is_empty() {
+        true => (Verdict::checked(name, good, None), good.to_owned()),
+        false => {
+            let words = problems.join("; ");
+            (Verdict::bad(format!("{name}: {words}")), words)
+        }
+    };
+    CheckEvidence::measured(name, verdict, words)
+}
+
+/// What a check came to, with the end of its output where it did not do well.
+pub(super) fn in_full(evidence: &CheckEvidence) -> String {
+    let wants_output = matches!(evidence.verdict, Verdict::Bad(_) | Verdict::Unknown(_));
+    match wants_output && !evidence.tail.is_empty() {
+        true => format!("{}\n{}", evidence.words, evidence.tail),
+        false => evidence.words.clone(),
+    }
 }
 
 impl Course<'_> {
-    /// Runs the battery. What it leaves behind is no part of the work; a check that changes the work itself is red,
+    /// Runs the battery. What it leaves behind is no part of the work; a check that changes the work itself is bad,
     /// since what was checked is then not what would be committed.
-    pub(super) async fn battery_on(&mut self, work: &Done) -> Vec<Evidence> {
+    pub(super) async fn battery_on(&mut self, work: &Done, floor_holds: bool) -> Vec<CheckEvidence> {
         let before = self.tree().await;
-        let mut evidence = self.battery(&work.paths).await;
+        let mut evidence = self.battery(&work.paths, floor_holds).await;
         let (touched, left): (Vec<String>, Vec<String>) =
             self.changed_since(&before).await.into_iter().partition(|path| work.paths.contains(path));
         self.by_products.extend(left);
         if !touched.is_empty() {
-            let words = format!("a check changed files of the step: {}", touched.join(", "));
-            evidence.push(Evidence::of("Checks", false, words));
+            let what = format!("a check changed files of the step: {}", touched.join(", "));
+            evidence.push(compared("Checks", &[what], ""));
         }
         evidence
     }
 
     /// The checks of the configuration, side by side; each is run by the engine.
-    async fn battery(&mut self, changed: &[String]) -> Vec<Evidence> {
+    async fn battery(&mut self, changed: &[String], floor_holds: bool) -> Vec<CheckEvidence> {
         self.adopt();
+        if self.isolated {
+            // A gate of another configuration: the base is still there, below the view.
+            self.take_floor().await;
+        }
         let mut found = Vec::new();
         let mut branches = Vec::new();
         for check in Battery::ALL {
             match self.start.gates.get(check.key()) {
-                Some(gate) => branches.push((check.key().to_owned(), self.check(check, gate, changed))),
-                None => found.push(Evidence::absent(check.name())),
+                Some(gate) => {
+                    let mut call = self.gate_call(check, gate, changed);
+                    call.demand.floor = call.demand.floor.filter(|_| floor_holds);
+                    branches.push((check.key().to_owned(), call));
+                }
+                None => found.push(self.absent(check)),
             }
         }
-        found.extend(self.cx.par(3, branches, |cx, check| async move { run(&cx, check).await }).await);
-        found.sort_by_key(|e| Battery::ALL.iter().position(|check| check.name() == e.name));
-        found
+        let run = |cx: crate::Cx, call: GateCall| async move { run_gate(&cx, &call).await.evidence };
+        found.extend(self.cx.par(3, branches, run).await);
+        found.sort_by_key(|e| Battery::ALL.iter().position(|check| check.name() == e.gate));
+        found.into_iter().map(|evidence| self.named_around(evidence)).collect()
     }
 
-    fn check(&self, check: Battery, gate: &Gate, changed: &[String]) -> Check {
+    /// A check that this project does not have. Where its automation file requires it, nobody knows what it would say.
+    fn absent(&self, check: Battery) -> CheckEvidence {
+        let required = self.start.automation.is_some();
+        match required && self.rules.required_checks.contains(&check.required_as()) {
+            true => CheckEvidence::not_run(
+                check.name(),
+                "the automation file requires it, and it is not configured",
+            ),
+            false => CheckEvidence::not_configured(check.name()),
+        }
+    }
+
+    fn gate_call(&self, check: Battery, gate: &Gate, changed: &[String]) -> GateCall {
         let mut gate = gate.clone();
         gate.subset = with_files(&gate.subset, changed);
         let strict = match check {
@@ -133,14 +137,38 @@ impl Course<'_> {
             Battery::Lint => self.rules.linter_warnings_fail,
             Battery::Security => self.rules.security_warnings_fail,
         };
-        let strict = strict && self.start.automation.is_some();
-        Check {
-            name: check.name().to_owned(),
+        let demand = Demand {
+            floor: if check == Battery::Tests { self.floor() } else { None },
+            warnings_fail: strict && self.start.automation.is_some(),
+            threshold: gate.limit(Comparator::AtLeast),
+        };
+        GateCall {
+            name: check.key().to_owned(),
+            label: check.name().to_owned(),
             gate,
-            strict,
             on: self.seen_work(),
             ours: self.files_of_work(),
+            demand,
+            ..GateCall::default()
         }
+    }
+
+    /// The command around a check is told with what it found (OC-98).
+    fn named_around(&self, evidence: CheckEvidence) -> CheckEvidence {
+        let check = Battery::ALL.into_iter().find(|check| check.name() == evidence.gate);
+        let gate = check.and_then(|check| self.start.gates.get(check.key()));
+        match gate.map(|gate| gate.within.join(" ")).filter(|within| !within.is_empty()) {
+            Some(within) => {
+                CheckEvidence { words: format!("within `{within}`: {}", evidence.words), ..evidence }
+            }
+            None => evidence,
+        }
+    }
+
+    /// The checks of the battery that are not configured.
+    pub(super) fn not_configured(&self) -> Vec<String> {
+        let absent = Battery::ALL.into_iter().filter(|check| !self.start.gates.contains_key(check.key()));
+        absent.map(|check| check.name().to_owned()).collect()
     }
 }
 
@@ -150,115 +178,9 @@ fn with_files(argv: &[String], files: &[String]) -> Vec<String> {
     argv.iter().flat_map(word).collect()
 }
 
-/// Runs a check. One that crashed instead of failing is tried again: its smaller run where there is one, and the
-/// same once more where there is none (CY-68).
-async fn run(cx: &Cx, check: Check) -> Evidence {
-    let within = check.gate.within.join(" ");
-    let evidence = run_within(cx, check).await;
-    match within.is_empty() {
-        true => evidence,
-        false => Evidence { words: format!("within `{within}`: {}", evidence.words), ..evidence },
-    }
-}
-
-async fn run_within(cx: &Cx, check: Check) -> Evidence {
-    let Check { name, gate, strict, on, ours } = check;
-    let whole = Command {
-        argv: [gate.within.as_slice(), &gate.argv].concat(),
-        env: gate.env.clone(),
-        timeout_ms: gate.timeout_ms,
-        check: Some(RunCheck { on, ours, ..gate.check.under(&name) }),
-        ..Command::default()
-    };
-    let ran = cx.exec(whole.clone()).await;
-    let Some(crash) = crash(&ran) else { return told(&name, ran, strict) };
-    if gate.subset.is_empty() {
-        return told(&name, cx.exec(whole).await, strict);
-    }
-    let smaller = cx.exec(Command { argv: [gate.within, gate.subset].concat(), ..whole }).await;
-    let evidence = told(&name, smaller, strict);
-    let words =
-        format!("The whole suite crashed ({crash}); a subset of it was run instead: {}", evidence.words);
-    Evidence { words, ..evidence }
-}
-
-/// How a check ended, when it did not end by itself.
-fn crash(ran: &Outcome<Ran>) -> Option<String> {
-    match ran {
-        Ok(ran) => match ran.code {
-            None => Some("ended by a signal".to_owned()),
-            Some(code) if code > 128 => Some(format!("exit code {code}")),
-            Some(_) => None,
-        },
-        Err(failure) => Some(failure.message.clone()),
-    }
-}
-
-fn told(name: &str, ran: Outcome<Ran>, strict: bool) -> Evidence {
-    let ran = match ran {
-        Ok(ran) => ran,
-        Err(failure) => return Evidence::of(name, false, failure.message),
-    };
-    let output = format!("{}{}", ran.stdout, ran.stderr);
-    let code = ran.code.map_or("a signal".to_owned(), |c| format!("exit code {c}"));
-    let tests = counts(&output, ran.code);
-    let warned = if strict { warnings(&output) } else { 0 };
-    let (green, words) = match (ran.ok(), warned) {
-        (false, _) => (
-            false,
-            [Some(code), tests, Some(tail(&output))].into_iter().flatten().collect::<Vec<_>>().join("\n"),
-        ),
-        (true, 0) => (true, tests.unwrap_or_else(|| last_line(&output))),
-        (true, count) => {
-            let warnings = counted(count as u64, "warning");
-            let words = format!("{warnings}, which this project counts as failures\n{}", tail(&output));
-            (false, words)
-        }
-    };
-    Evidence { hash: ran.output, ..Evidence::of(name, green, words) }
-}
-
-/// How many tests ran and failed, where the output is one that is known (CY-53).
-fn counts(output: &str, code: Option<i32>) -> Option<String> {
-    let counts = evidence::read(output, code, None).counts?;
-    Some(format!("{} passed, {} failed", counts.passed, counts.failed + counts.errors))
-}
-
-/// Lines that warn. A summary that there were none is no warning.
-fn warnings(output: &str) -> usize {
-    let warns = |line: &str| {
-        let line = line.to_lowercase();
-        let none = ["0 warning", "no warning", "without warning"].iter().any(|words| line.contains(words));
-        !none && (line.contains("warning:") || line.contains("[warning]") || line.contains("warn:"))
-    };
-    output.lines().filter(|line| warns(line)).count()
-}
-
-fn last_line(text: &str) -> String {
-    text.lines().rev().find(|l| !l.trim().is_empty()).unwrap_or("green").trim().to_owned()
-}
-
-fn tail(text: &str) -> String {
-    let from = text.ceil_char_boundary(text.len().saturating_sub(OUTPUT_BYTES_MAX));
-    text[from..].trim().to_owned()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_summary_without_warnings_does_not_warn() {
-        assert_eq!(warnings("checked 3 files, 0 warnings\nno warnings: fine"), 0);
-        assert_eq!(warnings("a.rs:3: warning: unused\nWARN: old lock file\nall done"), 2);
-    }
-
-    #[test]
-    fn cy_53_the_counts_of_known_tools_are_told() {
-        let output = "test result: FAILED. 3 passed; 1 failed; 0 ignored; 0 measured; 0 filtered out";
-        assert_eq!(counts(output, Some(101)).as_deref(), Some("3 passed, 1 failed"));
-        assert_eq!(counts("all is well", Some(0)), None);
-    }
 
     #[test]
     fn cy_68_the_changed_files_stand_where_the_smaller_run_wants_them() {

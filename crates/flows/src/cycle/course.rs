@@ -24,18 +24,27 @@ use seriatim_core::cycle::facts::FailedEffect;
 use seriatim_core::cycle::goal::Goal;
 use seriatim_core::cycle::limits::Limits;
 use seriatim_core::failure::Class;
+use seriatim_core::finding::Finding;
+use seriatim_core::gate::CheckEvidence;
 use seriatim_core::hash::Hash;
+use seriatim_core::ledger::FindingLedger;
+use seriatim_core::ledger::LedgerEntry;
 use seriatim_core::question::Answer;
 use seriatim_core::question::Question;
+use seriatim_core::reading::BrokenFile;
+use seriatim_core::reading::Reading;
 use seriatim_core::time::Utc;
 
 use super::DOCUMENT;
 use super::Start;
 use super::ended;
+use super::floor::Floor;
 use super::people;
 use crate::Cx;
+use crate::cx::reading_of;
 use crate::registry::End;
 use crate::registry::Ended;
+use crate::request::CommitBase;
 use crate::request::Done;
 use crate::request::Expect;
 use crate::request::Text;
@@ -74,6 +83,14 @@ pub(super) struct Course<'c> {
     pub(super) approved_commands: Vec<String>,
     /// The tree before the cycle's first change: what is judged and committed is all that came since.
     pub(super) base: Option<String>,
+    /// The commit and branch on which it began, where the commit is made.
+    pub(super) onto: Option<CommitBase>,
+    /// Files that the user had changed and not committed at that time, and that must stay out of the commit.
+    pub(super) theirs: BTreeSet<String>,
+    /// The message of the commit, as the user's hooks left it.
+    pub(super) message: String,
+    /// What those hooks say about the change; nothing where there are none.
+    pub(super) hooks: Option<CheckEvidence>,
     /// The branch that is checked out, as the last look at the repository found it.
     pub(super) branch: Option<String>,
     /// Files that the checks left behind; they are not work.
@@ -86,13 +103,22 @@ pub(super) struct Course<'c> {
     pub(super) merged: BTreeSet<String>,
     /// The documents that each role is given (CY-12).
     pub(super) diet: BTreeMap<Role, Vec<String>>,
+    /// How many tests run on the base, for each gate that counted them.
+    pub(super) floors: Vec<Floor>,
+    /// What the Judge and the engine found, until it is closed by name.
+    pub(super) ledger: FindingLedger,
+    pub(super) told_findings: Vec<LedgerEntry>,
+    /// Matters that people accepted unchecked in this run: every later approval shows them.
+    pub(super) accepted: Vec<String>,
+    /// What people said when they sent work back or restarted the cycle.
+    pub(super) guidance: Vec<String>,
 }
 
 impl<'c> Course<'c> {
     /// Opens a cycle: the document must be clear, or is put away first (CY-23).
     pub(super) async fn open(cx: &'c Cx, start: Start) -> Result<Course<'c>, Ended> {
-        let mut course = Course::new(cx, start).await;
-        let found = read_twice(cx, DOCUMENT).await.map(|t| t.text).unwrap_or_default();
+        let mut course = Course::new(cx, start).await.map_err(|broken| not_begun(&broken))?;
+        let found = read_document(cx).await.map_err(|broken| not_begun(&broken))?;
         if !document::is_clear(&found) {
             let (choice, answer) = cx.choose(people::occupied()).await;
             course.decided(Decision::Occupied(choice), &answer);
@@ -118,32 +144,39 @@ impl<'c> Course<'c> {
         self.text = document::header(&self.start.project, self.number, &self.last_human.day());
         self.write(Expect::Any).await;
         self.fact(CycleFact::CycleBegan { cycle: self.number, project: self.start.project.clone() });
+        let checks = self.not_configured();
+        if !checks.is_empty() {
+            self.fact(CycleFact::NotChecked { cycle: self.number, checks });
+        }
     }
 
     /// The course of a cycle that was stopped, for its epilogue.
-    pub(super) async fn reopen(cx: &'c Cx, start: Start) -> Course<'c> {
-        let mut course = Course::new(cx, start).await;
-        course.text = read_twice(cx, DOCUMENT).await.map(|t| t.text).unwrap_or_default();
+    pub(super) async fn reopen(cx: &'c Cx, start: Start) -> Result<Course<'c>, BrokenFile> {
+        let mut course = Course::new(cx, start).await?;
+        course.text = read_document(cx).await?;
         // A pause has put this number into the archive already, so the document itself says which one it is.
         course.number = document_number(&course.text).unwrap_or(course.number);
         course.stages = u32::try_from(block::read_all(&course.text).len()).unwrap_or(u32::MAX);
-        course
+        Ok(course)
     }
 
-    async fn new(cx: &'c Cx, start: Start) -> Course<'c> {
+    async fn new(cx: &'c Cx, start: Start) -> Result<Course<'c>, BrokenFile> {
         let now = cx.now().await;
-        let text = match &start.automation {
-            Some(path) => read_twice(cx, path).await.map(|t| t.text).unwrap_or_default(),
-            None => String::new(),
+        let (automation, findings) = match &start.automation {
+            Some(path) => {
+                let text = reading_of(path, read_twice(cx, path).await).map(|text| text.text);
+                // It was there when the cycle began: its absence now means no default either.
+                understand_automation(path, text).required(path, "bring it back; the cycle began with it")?
+            }
+            None => (Automation::default(), vec![]),
         };
-        let (automation, findings) = Automation::parse(text.as_bytes());
-        if start.automation.is_some() && !findings.is_empty() {
+        if !findings.is_empty() {
             let findings = findings.iter().map(|f| f.message.clone()).collect();
             cx.record(&CycleFact::AutomationFindings { findings });
         }
         let folder = automation.names.archive.clone();
         let archived = cx.survey(vec![folder], vec![]).await.folders.pop().unwrap_or_default();
-        Course {
+        Ok(Course {
             cx,
             limits: automation.limits,
             rules: automation.gates,
@@ -166,14 +199,23 @@ impl<'c> Course<'c> {
             packs: BTreeMap::new(),
             approved_commands: vec![],
             base: None,
+            onto: None,
+            theirs: BTreeSet::new(),
+            message: String::new(),
+            hooks: None,
             branch: None,
             by_products: BTreeSet::new(),
             isolated: false,
             unmerged: vec![],
             merged: BTreeSet::new(),
             diet: BTreeMap::new(),
+            floors: vec![],
+            ledger: FindingLedger::default(),
+            told_findings: vec![],
+            accepted: vec![],
+            guidance: vec![],
             start,
-        }
+        })
     }
 
     pub(super) fn fact(&self, fact: CycleFact) {
@@ -210,14 +252,14 @@ impl<'c> Course<'c> {
 
     /// Whether the document still is what the engine wrote; if not, it is written anew.
     pub(super) async fn check_document(&mut self) -> bool {
-        let found = read_twice(self.cx, DOCUMENT).await.map(|t| t.text).unwrap_or_default();
-        if found == self.text {
-            return true;
-        }
-        let place = Prefix::of(self.text.as_bytes()).check(found.as_bytes());
-        let what = match place {
-            Err(tampered) => format!("earlier text was changed at line {}", tampered.at_line),
-            Ok(()) => "text was added by another process".to_owned(),
+        let what = match read_document(self.cx).await {
+            Ok(found) if found == self.text => return true,
+            Ok(found) => match Prefix::of(self.text.as_bytes()).check(found.as_bytes()) {
+                Err(tampered) => format!("earlier text was changed at line {}", tampered.at_line),
+                Ok(()) => "text was added by another process".to_owned(),
+            },
+            // What the engine wrote is on record, so that it is written anew; no default takes its place.
+            Err(broken) => broken.headline(),
         };
         self.fact(CycleFact::DocumentTampered { cycle: self.number, what });
         self.write(Expect::Any).await;
@@ -290,6 +332,29 @@ impl<'c> Course<'c> {
     pub(super) fn apart(&self) -> Vec<String> {
         self.state_files().into_iter().chain(self.by_products.iter().cloned()).collect()
     }
+}
+
+/// Reads the document of the cycle; an absent one is empty.
+async fn read_document(cx: &Cx) -> Result<String, BrokenFile> {
+    let reading = reading_of(DOCUMENT, read_twice(cx, DOCUMENT).await);
+    Ok(reading.optional()?.map(|text| text.text).unwrap_or_default())
+}
+
+/// Understands an automation file. Its warnings are kept, since real files differ from their own description.
+pub(super) fn understand_automation(
+    path: &str,
+    text: Reading<String>,
+) -> Reading<(Automation, Vec<Finding>)> {
+    text.parse(path, |text| {
+        let (automation, findings) = Automation::parse(text.as_bytes());
+        (Some(automation), findings)
+    })
+}
+
+/// A cycle that does not begin, since a file of its set-up or state cannot be used.
+fn not_begun(broken: &BrokenFile) -> Ended {
+    let message = format!("The cycle was not begun: {}. To fix it: {}.", broken.headline(), broken.remedy());
+    Ended { findings: vec![broken.into()], ..ended(End::Failed, false, &message, Value::Null) }
 }
 
 /// Reads a file, and once more when that did not succeed although it is there (CY-66).

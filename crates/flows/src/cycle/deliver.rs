@@ -22,6 +22,7 @@ use super::ended;
 use super::judge::Judged;
 use super::outcome;
 use super::people;
+use super::theirs::Standing;
 use crate::registry::End;
 use crate::registry::Ended;
 use crate::request::Delivered;
@@ -46,7 +47,7 @@ impl Course<'_> {
     ) -> Option<Approved> {
         let shown = &judged.tree;
         let asked = self.cx.now().await;
-        let mut question = people::approval(step, work, judged);
+        let mut question = people::approval(step, work, judged, &self.standing_matters());
         question.about = vec![Hash::of(shown.as_bytes()), Hash::of(work.diff.as_bytes())];
         let (choice, answer) = self.ask(question).await;
         let answered = self.cx.now().await;
@@ -65,11 +66,22 @@ impl Course<'_> {
             ApprovalChoice::Changes => {
                 let words = answer.text.unwrap_or_default();
                 self.append_human("Changes asked for", &words, Role::Planner).await;
+                self.guidance.push(words.clone());
                 self.diagnostics = Some(format!("A person asks for changes: {words}"));
                 return Some(Approved::Again);
             }
             ApprovalChoice::Stop => return Some(Approved::Stopped(self.stop(&answer.by).await)),
         };
+        match self.mind_branch().await {
+            Ok(Standing::Same) => {}
+            Ok(Standing::Rebased) => return None,
+            Ok(Standing::Over(end)) => return Some(Approved::Stopped(end)),
+            Err(failure) => {
+                let text = format!("delivery: {} - {}", failure.class, failure.message);
+                self.fact(CycleFact::Error { effect: Some(FailedEffect::Delivery), text });
+                return None;
+            }
+        }
         let changed = self.changed_since(shown).await;
         if !changed.is_empty() {
             let what = format!(
@@ -84,7 +96,7 @@ impl Course<'_> {
         self.append_human("Approval", &format!("{} by {}. {words}", answer.choice, answer.by), Role::Judge)
             .await;
         match self.merge_work().await {
-            Ok(true) => Some(self.deliver_approved(how, step, work, shown).await),
+            Ok(true) => Some(self.deliver_approved(how, step, work, judged).await),
             Ok(false) => {
                 let what = "Files were changed on both sides, so that the merged work is judged again.";
                 self.fact(CycleFact::ApprovalVoid {
@@ -100,23 +112,30 @@ impl Course<'_> {
     }
 
     /// Commits what was approved, as often as it takes; the approval holds for this tree (E-42).
-    async fn deliver_approved(&mut self, how: How, step: &PlanStep, work: &Done, tree: &str) -> Approved {
+    async fn deliver_approved(
+        &mut self,
+        how: How,
+        step: &PlanStep,
+        work: &Done,
+        judged: &Judged,
+    ) -> Approved {
         loop {
             let delivery = Delivery {
                 how,
-                message: format!("{}\n\nGoal: {}", step.title, self.goal.text),
+                message: self.message.clone(),
                 trailers: vec![("Seriatim-Cycle".into(), format!("{:03}", self.number))],
                 paths: work.paths.clone(),
-                tree: tree.to_owned(),
+                tree: judged.tree.clone(),
                 apart: self.state_files(),
                 branch: format!("cycle-{:03}", self.number),
                 push: true,
+                onto: self.onto.clone(),
             };
             let failure = match self.cx.deliver(delivery).await {
                 Ok(delivered) => {
                     self.merged.clear();
                     self.record_delivery(how, work, &delivered);
-                    return Approved::Delivered(self.finish(step, &delivered).await);
+                    return Approved::Delivered(self.finish(step, judged, &delivered).await);
                 }
                 Err(failure) => failure,
             };
@@ -151,7 +170,7 @@ impl Course<'_> {
         });
     }
 
-    async fn finish(&mut self, step: &PlanStep, delivered: &Delivered) -> Ended {
+    async fn finish(&mut self, step: &PlanStep, judged: &Judged, delivered: &Delivered) -> Ended {
         let pushed = if delivered.pushed { " and pushed" } else { "" };
         let words = format!("Committed{pushed} as {}.", delivered.commit);
         let block = Block {
@@ -161,15 +180,16 @@ impl Course<'_> {
             next: Role::Human,
             extra: vec![],
         };
-        self.append("Done", &words, block).await;
+        self.append("Done", &format!("{words} {}", judged.footing()), block).await;
         let archive = self.archive(Suffix::None).await;
         self.clear().await;
         self.fact(CycleFact::CycleEnded { cycle: self.number, end: CycleEnd::Completed });
         let message = format!(
-            "The cycle is done: {}. {words} Its document is in {archive}.",
-            step.title.trim_end_matches('.')
+            "The cycle is done: {}. {words} {} Its document is in {archive}.",
+            step.title.trim_end_matches('.'),
+            judged.footing()
         );
-        ended(End::Completed, true, &message, outcome("PASS", self, Some(&archive), Some(&delivered.commit)))
+        self.end_judged(judged, &message, &archive, &delivered.commit)
     }
 
     /// A person halts the cycle (CY-95).

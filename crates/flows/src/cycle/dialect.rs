@@ -25,7 +25,7 @@ pub static DIALECT: Dialect = Dialect {
     name: "cycle",
     flow: Some(Flow {
         name: "cycle",
-        version: 3,
+        version: 4,
         start: |cx, input| Box::pin(cycle(cx, input)),
         cancelled: |cx, input| Box::pin(cancelled(cx, input)),
         projector,

@@ -49,7 +49,16 @@ impl Course<'_> {
     /// A prompt with the documents of its role. The Actor has none: the step is all that it is given (CY-14).
     pub(super) async fn with_documents(&self, role: Role, mut prompt: String) -> String {
         for path in self.diet.get(&role).into_iter().flatten() {
-            let Ok(document) = read_twice(self.cx, path).await else { continue };
+            let document = match read_twice(self.cx, path).await {
+                Ok(document) => document,
+                Err(failure) => {
+                    // The role knows what it lacks, and so does everybody who reads the record.
+                    let why = format!("`{path}` cannot be read: {}", failure.message);
+                    prompt.push_str(&format!("\n## Document {path}\nNot available: {why}\n"));
+                    self.fact(CycleFact::DocumentsRefused { cycle: self.number, why: vec![why] });
+                    continue;
+                }
+            };
             let end = document.text.floor_char_boundary(DOCUMENT_BYTES_MAX);
             prompt.push_str(&format!("\n## Document {path}\n{}\n", &document.text[..end]));
         }

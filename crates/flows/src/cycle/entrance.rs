@@ -1,8 +1,11 @@
 //! How a cycle begins.
 
+use seriatim_core::reading::BrokenFile;
+
 use super::AGENT_DOCS;
 use super::DOCUMENT;
 use super::Start;
+use super::course::understand_automation;
 use crate::entrance::Argument;
 use crate::entrance::Entrance;
 use crate::entrance::Ground;
@@ -41,11 +44,20 @@ fn prepare(words: &Words, ground: &mut dyn Ground) -> Result<Prepared, NoStart> 
         }
     }
     let automation = format!("{AGENT_DOCS}/SETUP_AUTOMATION.yaml");
+    let readings = [
+        understand_automation(&automation, ground.text(&automation)).map(|_| ()),
+        ground.text(DOCUMENT).map(|_| ()),
+    ];
+    let broken: Vec<BrokenFile> =
+        readings.into_iter().filter_map(|reading| reading.optional().err()).collect();
+    if !broken.is_empty() {
+        return Err(NoStart::broken(broken));
+    }
     let goal = words.one("goal").map(str::to_owned);
     let mut start = Start {
         project: ground.folder_name(),
         goal: goal.clone(),
-        automation: ground.is_file(&automation).then_some(automation),
+        automation: ground.exists(&automation).then_some(automation),
         ..Start::default()
     };
     start.adopt(ground.config());

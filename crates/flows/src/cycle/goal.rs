@@ -41,6 +41,10 @@ impl Course<'_> {
             // It is on record either way, and asks for nothing (CY-24, K-98).
             body.push_str("\n\nEarlier cycles were looked at: not said");
         }
+        let absent = self.not_configured();
+        if !absent.is_empty() {
+            body.push_str(&format!("\n\nNot checked, because it is not configured: {}.", absent.join(", ")));
+        }
         if !refused.is_empty() {
             body.push_str(&format!("\n\nNot given to the roles:\n{}", document::bullets(&refused)));
         }

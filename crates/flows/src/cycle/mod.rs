@@ -8,12 +8,19 @@ mod deliver;
 mod dialect;
 mod diet;
 pub(crate) mod entrance;
+mod findings;
+mod floor;
 mod goal;
+mod hooks;
 mod judge;
+mod offers;
+mod opinion;
 mod pause;
 mod people;
 mod plan;
 pub(crate) mod settings;
+mod theirs;
+mod unchecked;
 mod unmerged;
 mod words;
 
@@ -27,11 +34,11 @@ use seriatim_core::projection::NoFiles;
 use seriatim_core::projection::Projector;
 
 pub use dialect::DIALECT;
+pub use seriatim_core::gate::Gate;
 
 use crate::Cx;
 use crate::registry::End;
 use crate::registry::Ended;
-use crate::request::Check;
 
 use act::Acted;
 use course::Course;
@@ -43,25 +50,6 @@ use plan::Planning;
 pub const DOCUMENT: &str = "docs/context/current_cycle.md";
 /// Where the companion documents are.
 pub const AGENT_DOCS: &str = "docs/agent_docs";
-
-/// A check that the engine runs itself.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Gate {
-    pub argv: Vec<String>,
-    /// The command around it, such as that of a container; empty on the host (OC-98).
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub within: Vec<String>,
-    /// What is run when the whole crashed instead of failing (CY-68).
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub subset: Vec<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub timeout_ms: Option<u64>,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub env: Vec<String>,
-    /// How it is kept apart.
-    #[serde(default)]
-    pub check: Check,
-}
 
 /// What a cycle is started with. Gates are pinned here: nobody can loosen them while the cycle runs.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -127,7 +115,15 @@ pub(crate) async fn cancelled(cx: Cx, input: Value) -> Ended {
         Ok(start) => start,
         Err(e) => return Ended::cancelled(&format!("The cycle was stopped. Its start cannot be read: {e}")),
     };
-    let mut course = Course::reopen(&cx, start).await;
+    let mut course = match Course::reopen(&cx, start).await {
+        Ok(course) => course,
+        Err(broken) => {
+            return Ended::cancelled(&format!(
+                "The cycle was stopped. Its document stays where it is, since {}. No change of the files was undone.",
+                broken.headline()
+            ));
+        }
+    };
     course.keep_incomplete("The cycle was cancelled by a person.").await;
     Ended::cancelled(
         "The cycle was stopped. Its document is kept in the archive; no change of the files was undone.",

@@ -45,6 +45,7 @@ impl Course<'_> {
             PauseChoice::Guide => {
                 let words = answer.text.unwrap_or_default();
                 self.append_human("Restart", &words, Role::Planner).await;
+                self.guidance.push(words.clone());
                 self.diagnostics = Some(format!("A person restarts the cycle: {words}"));
                 self.start_over();
                 After::Continue
@@ -97,8 +98,11 @@ impl Course<'_> {
         let archive = self.archive(Suffix::Failed).await;
         self.clear().await;
         self.fact(CycleFact::CycleEnded { cycle: self.number, end: CycleEnd::Failed });
-        let message =
-            format!("The cycle failed: {} Its document is in {archive}.", people::sentence(blocker));
+        let message = format!(
+            "The cycle failed: {} Its document is in {archive}. Remove the cause, then start again with `seriatim run \
+                 cycle`.",
+            people::sentence(blocker)
+        );
         ended(End::Failed, false, &message, outcome("FAIL", self, Some(&archive), None))
     }
 }

@@ -7,10 +7,13 @@ use seriatim_core::cycle::choices::BlockedChoice;
 use seriatim_core::cycle::choices::ClarifyChoice;
 use seriatim_core::cycle::choices::ContextChoice;
 use seriatim_core::cycle::choices::GoalChoice;
+use seriatim_core::cycle::choices::MovedChoice;
 use seriatim_core::cycle::choices::OccupiedChoice;
+use seriatim_core::cycle::choices::OwnChangesChoice;
 use seriatim_core::cycle::choices::PauseChoice;
 use seriatim_core::cycle::choices::PlanlessChoice;
 use seriatim_core::cycle::choices::RiskChoice;
+use seriatim_core::cycle::choices::UncheckedChoice;
 use seriatim_core::cycle::choices::UndeliveredChoice;
 use seriatim_core::cycle::plan::PlanStep;
 use seriatim_core::failure::Failure;
@@ -20,6 +23,7 @@ use seriatim_core::question::Question;
 use super::act::Done;
 use super::judge::Judged;
 use super::words;
+use crate::request::CommitBase;
 
 fn question(header: &str, what: String, why: &str, options: Vec<Choice>) -> Question {
     Question {
@@ -164,10 +168,10 @@ pub(super) fn blocked(why: &str) -> Question {
 }
 
 /// The approval (CY-07): everything that was found is beside the question.
-pub(super) fn approval(step: &PlanStep, work: &Done, judged: &Judged) -> Question {
+pub(super) fn approval(step: &PlanStep, work: &Done, judged: &Judged, matters: &[String]) -> Question {
     let mut asked = question(
         "Approval",
-        format!("\"{}\" is done and all checks are green. What shall happen with it?", step.title),
+        format!("\"{}\" is done. {} What shall happen with it?", step.title, judged.footing()),
         "Nothing is committed, merged or pushed without your word, and your word is for exactly this change.",
         offer(|choice| match choice {
             ApprovalChoice::Commit => {
@@ -186,11 +190,89 @@ pub(super) fn approval(step: &PlanStep, work: &Done, judged: &Judged) -> Questio
         }),
     );
     let mut lines: Vec<String> =
-        judged.evidence.iter().map(|e| format!("{}: {}", e.name, first_line(&e.words))).collect();
+        judged.evidence.iter().map(|e| format!("{}: {}", e.gate, first_line(&e.words))).collect();
+    lines.extend(matters.iter().cloned());
     lines.extend(work.remarks.iter().map(|r| format!("Note: {r}")));
     lines.push(String::new());
     lines.push(work.diff.clone());
     asked.details = lines.join("\n");
+    asked
+}
+
+/// Changes that the user has not committed lie where the work is.
+pub(super) fn own_changes(files: &[String]) -> Question {
+    let mut asked = question(
+        "Your changes",
+        format!(
+            "You have changes that are not committed in files that this step works on: {}. May they become part of its \
+             commit?",
+            files.join(", ")
+        ),
+        "Your changes and those of the step cannot be told apart once both are in one file.",
+        offer(|choice| match choice {
+            OwnChangesChoice::Approve => {
+                labelled("Yes, take them in", "They go into the commit together with the work.")
+            }
+            OwnChangesChoice::Changes => labelled(
+                "Plan without these files",
+                "The Planner plans again, and your changes stay as they are; what you write is passed on.",
+            ),
+            OwnChangesChoice::Stop => stop(),
+        }),
+    );
+    asked.details = files.join("\n");
+    asked
+}
+
+/// The repository is no longer where the work began.
+pub(super) fn moved(expected: &CommitBase, found: &CommitBase) -> Question {
+    let mut asked = question(
+        "The branch moved",
+        format!(
+            "The work began on {}. Now {} is checked out. Where shall the commit be made?",
+            expected.in_words(),
+            found.in_words()
+        ),
+        "Nothing is committed on top of something that the checks have not seen.",
+        offer(|choice| match choice {
+            MovedChoice::Approve => labelled(
+                "On what is checked out now",
+                "The checks run again on it, and you are asked for approval again.",
+            ),
+            MovedChoice::Retry => {
+                labelled("Where it began", "Check that out first; then it is looked at again.")
+            }
+            MovedChoice::Stop => stop(),
+        }),
+    );
+    asked.details = format!("Go back with:  {}", expected.way_back());
+    asked
+}
+
+/// Matters of which nobody knows whether they are good (K-114): each is named, and the answer covers these.
+pub(super) fn unchecked(step: &PlanStep, matters: &[String], judged: &Judged) -> Question {
+    let list: Vec<String> = matters.iter().map(|matter| format!("- {}", first_line(matter))).collect();
+    let mut asked = question(
+        "Not checked",
+        format!("\"{}\" is done, but it is not known whether it is good:\n{}", step.title, list.join("\n")),
+        "Nothing counts as good by itself. Accepted matters stay on record under your name.",
+        offer(|choice| match choice {
+            UncheckedChoice::Accept => {
+                labelled("Accept unchecked", "These matters count as good on your word; say why.").with_text()
+            }
+            UncheckedChoice::Retry => {
+                labelled("Check again", "The checks are run and the Judge is asked again.")
+            }
+            UncheckedChoice::Changes => {
+                labelled("Back to the Planner", "Say what should change; the Planner plans again.")
+                    .with_text()
+            }
+            UncheckedChoice::Stop => stop(),
+        }),
+    );
+    let lines = judged.evidence.iter().map(|e| format!("{}: {}", e.gate, first_line(&e.words)));
+    asked.details =
+        matters.iter().cloned().chain([String::new()]).chain(lines).collect::<Vec<_>>().join("\n");
     asked
 }
 

@@ -11,6 +11,7 @@ use seriatim_core::cycle::choices::ClarifyChoice;
 use seriatim_core::cycle::choices::ContextChoice;
 use seriatim_core::cycle::choices::PlanlessChoice;
 use seriatim_core::cycle::choices::RiskChoice;
+use seriatim_core::cycle::document;
 use seriatim_core::cycle::facts::CycleFact;
 use seriatim_core::cycle::facts::Decision;
 use seriatim_core::cycle::plan;
@@ -23,9 +24,11 @@ use seriatim_core::question::Question;
 use seriatim_core::report::Brief;
 use seriatim_core::report::Limits;
 use seriatim_core::report::Report;
+use seriatim_core::report::Status;
 
 use super::course::Course;
 use super::course::one_line;
+use super::offers;
 use super::people;
 use super::words;
 use crate::attempts::Cap;
@@ -35,7 +38,7 @@ use crate::request::Assignment;
 use crate::views;
 
 /// How often a plan is corrected before a person is asked.
-const CORRECTIONS: u32 = 2;
+pub(super) const CORRECTIONS: u32 = 2;
 
 /// What planning led to.
 pub(super) enum Planning {
@@ -63,7 +66,13 @@ impl Course<'_> {
                     return self.planner_trouble(&failure.message, failure.reason()).await;
                 }
             };
-            match plan::read(&report.outputs) {
+            let planned = match report.status {
+                Status::Done => self.read_plan(&report),
+                Status::Partial | Status::Failed => Err(vec![
+                    "The report does not say `done`: part of a plan is none. Give the whole plan.".to_owned(),
+                ]),
+            };
+            match planned {
                 Err(problems) => feedback = self.reject_plan(problems),
                 Ok(Planned::Questions(questions)) => return self.clarify(&questions).await,
                 Ok(Planned::ContextRequest(need)) => {
@@ -80,6 +89,14 @@ impl Course<'_> {
             }
         }
         self.planner_trouble(&feedback.join("; "), String::new()).await
+    }
+
+    /// Reads a plan: of an agent in its fields, of a person in words.
+    fn read_plan(&self, report: &Report) -> Result<Planned, Vec<String>> {
+        match &report.person {
+            Some(_) => plan::read_words(&report.summary),
+            None => plan::read(&report.outputs),
+        }
     }
 
     /// Puts on record why a plan cannot be used, and gives the reasons back as feedback.
@@ -147,9 +164,9 @@ impl Course<'_> {
     }
 
     /// Calls the Actor or the Judge, as often as a person gives what it says it lacks.
-    pub(super) async fn consult(&mut self, role: Role, prompt: String) -> Called {
+    pub(super) async fn consult(&mut self, role: Role, prompt: String, feedback: Vec<String>) -> Called {
         loop {
-            let report = match self.call(role, prompt.clone(), vec![]).await {
+            let report = match self.call(role, prompt.clone(), feedback.clone()).await {
                 Ok(report) => report,
                 Err(failure) => return Called::Failed(failure),
             };
@@ -242,8 +259,13 @@ impl Course<'_> {
             "\n## How to report\noutputs: {\"kind\": \"step\", \"step\": {\"title\", \"instructions\", \"files\": [], \
              \"creates\": [], \"loc\": 40, \"risk\": \"low|medium|high\", \"success_criteria\": [], \"commands\": []}} or \
              {\"kind\": \"questions\", \"questions\": []} or {\"kind\": \"context_request\", \"need\": \"\"}. Cite code as \
-             path:line, and only what exists.\n",
+             path:line, and only what exists. Where tests go, or files that the checks stand on change, name each of them \
+             in the step.\n",
         );
+        let open = self.ledger.brief();
+        if !open.is_empty() {
+            text.push_str(&format!("\n## Open findings\n{}\n", document::bullets(&open)));
+        }
         text
     }
 
@@ -297,6 +319,7 @@ impl Course<'_> {
                     ..Brief::default()
                 },
                 forbidden: if role == Role::Actor { patterns.clone() } else { vec![] },
+                by_person: offers::of(role),
                 view: name.clone(),
                 on: if role == Role::Actor { None } else { on.clone() },
                 ..Assignment::default()

@@ -9,6 +9,8 @@ use seriatim_core::process::sla;
 use seriatim_core::process::sla::Pace;
 use seriatim_core::question::Answer;
 use seriatim_core::report::Report;
+use seriatim_core::verdict::PersonWord;
+use seriatim_core::verdict::Verdict;
 
 use super::course::Course;
 use super::people;
@@ -81,7 +83,22 @@ impl Course<'_> {
                 Settled::Redo
             }
             AfterStep::Cancel => Settled::Leave(stopped(&answer)),
-            AfterStep::Approve => Settled::Pass,
+            AfterStep::Approve => {
+                let name = &work.step.name.value;
+                work.word = Some(match unsure {
+                    true => {
+                        let sure =
+                            product.confidence.map_or_else(|| "none".to_owned(), |c| format!("{c} of 100"));
+                        let words = format!("'{name}', of which the agent was not sure (confidence: {sure})");
+                        Verdict::decided(&answer.by, PersonWord::AcceptedUnchecked, words)
+                    }
+                    false => {
+                        let words = format!("'{name}' looks right");
+                        Verdict::decided(&answer.by, PersonWord::Confirmed, words)
+                    }
+                });
+                Settled::Pass
+            }
         }
     }
 

@@ -3,14 +3,23 @@
 use serde_json::Map;
 use serde_json::Value;
 use serde_json::json;
+use seriatim_core::choices::Choices;
+use seriatim_core::process::Capability;
+use seriatim_core::process::definition::Step;
 use seriatim_core::process::prompt;
+use seriatim_core::process::prompt::Judges;
+use seriatim_core::process::result;
 use seriatim_core::report::Brief;
+use seriatim_core::report::OwedVerdict;
 use seriatim_core::report::Report;
 
 use super::course::Course;
 use super::course::Part;
+use super::people;
+use super::people::OwnStep;
 use super::step::Work;
 use crate::request::Assignment;
+use crate::request::PersonChoice;
 use crate::request::WOULD_WRITE;
 
 impl Course<'_> {
@@ -45,6 +54,26 @@ impl Course<'_> {
         inputs
     }
 
+    /// What a person can say who does the work of a step's agent.
+    fn person_choices(&self, step: &Step) -> Vec<PersonChoice> {
+        if !self.owes_verdict(step) {
+            return vec![];
+        }
+        let own = people::own_options(step, &[]);
+        let offered = own.into_iter().filter_map(|choice| {
+            let verdict = match OwnStep::of(&choice.id)? {
+                OwnStep::Pass => "PASS",
+                OwnStep::Fail => "FAIL",
+                OwnStep::Approve => "APPROVED",
+                OwnStep::Changes => "CHANGES_REQUESTED",
+                OwnStep::Reject => "REJECTED",
+                OwnStep::Done | OwnStep::Skip | OwnStep::Cancel => return None,
+            };
+            Some(PersonChoice { verdict: verdict.to_owned(), ..PersonChoice::new(choice) })
+        });
+        offered.collect()
+    }
+
     pub(super) fn assignment(&self, work: &Work, attempt: u32, feedback: &[String]) -> Assignment {
         let step = &work.step;
         let role = step.ai_role.as_ref().map(|r| r.value.clone()).unwrap_or_default();
@@ -67,6 +96,12 @@ impl Course<'_> {
             triggers: &triggers,
             guidance: &guidance,
             feedback,
+            owed: &self.owed_outputs(),
+            verdict: match step.capability.value {
+                _ if self.owes_verdict(step) => Judges::Owes,
+                Capability::Decide => Judges::Perhaps,
+                _ => Judges::No,
+            },
             rehearsal: self.test(),
         });
         let criteria = step
@@ -93,6 +128,11 @@ impl Course<'_> {
                 ..Brief::default()
             },
             judge_all: self.strict(),
+            verdict: self.owes_verdict(step).then(|| OwedVerdict {
+                words: result::WORDS.map(str::to_owned).to_vec(),
+                measured: step.completion_criteria.iter().chain(&step.validation).any(|c| c.when.is_some()),
+            }),
+            by_person: self.person_choices(step),
             rehearsal: self.test(),
             view: step.id.value.clone(),
             ..Assignment::default()

@@ -24,6 +24,7 @@ use seriatim_core::question::Question;
 use seriatim_core::time::Utc;
 
 use super::Start;
+use super::matters::Matter;
 use crate::Cx;
 use crate::request::FreshIds;
 use crate::request::SetField;
@@ -52,6 +53,8 @@ pub(super) struct Course<'c> {
     pub(super) results: Vec<Part>,
     pub(super) answers: Vec<Part>,
     pub(super) steps: Vec<StepRecord>,
+    /// What each step came to, the last time.
+    pub(super) matters: Vec<Matter>,
     pub(super) errors: u32,
     pub(super) recorded: BTreeSet<String>,
     /// How often each step was carried out.
@@ -114,6 +117,7 @@ impl<'c> Course<'c> {
             results: vec![],
             answers: vec![],
             steps: vec![],
+            matters: vec![],
             errors: 0,
             recorded: BTreeSet::new(),
             passes: BTreeMap::new(),

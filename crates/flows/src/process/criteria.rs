@@ -3,11 +3,21 @@
 use serde_json::Map;
 use serde_json::Value;
 use serde_json::json;
+use seriatim_core::failure::Class;
 use seriatim_core::process::ObservationType;
 use seriatim_core::process::Trust;
 use seriatim_core::process::definition::Criterion;
+use seriatim_core::process::facts::Weighed;
+use seriatim_core::process::judging;
+use seriatim_core::process::result::Grade;
+use seriatim_core::process::result::grade_of;
+use seriatim_core::question::Choice;
 use seriatim_core::report::Brief;
 use seriatim_core::report::Judged;
+use seriatim_core::report::Report;
+use seriatim_core::report::Status;
+use seriatim_core::verdict::PersonWord;
+use seriatim_core::verdict::Verdict;
 
 use super::course::Course;
 use super::people;
@@ -16,13 +26,20 @@ use crate::attempts::Cap;
 use crate::attempts::attempts;
 use crate::request::Assignment;
 use crate::request::Computed;
+use crate::request::PersonChoice;
 use crate::views;
 
-/// A criterion and whether it holds.
+/// A criterion and what is known about it.
 struct Settled {
     text: String,
-    met: bool,
     how: String,
+    verdict: Verdict,
+}
+
+impl Settled {
+    fn is_met(&self) -> bool {
+        self.verdict.is_good()
+    }
 }
 
 impl Course<'_> {
@@ -36,7 +53,7 @@ impl Course<'_> {
         let mut settled: Vec<Settled> = computed;
         let open: Vec<String> =
             criteria.iter().filter(|c| c.when.is_none()).map(|c| c.text.clone()).collect();
-        if (self.test() || settled.iter().all(|s| s.met)) && !open.is_empty() {
+        if (self.test() || settled.iter().all(Settled::is_met)) && !open.is_empty() {
             if self.must_be_approved() {
                 self.approve(&criteria).await?;
             } else {
@@ -44,10 +61,10 @@ impl Course<'_> {
                 self.bind_trust().await;
             }
         }
-        let unmet: Vec<&str> = settled.iter().filter(|s| !s.met).map(|s| s.text.as_str()).collect();
+        let unmet: Vec<&str> = settled.iter().filter(|s| !s.is_met()).map(|s| s.text.as_str()).collect();
         if self.test() {
             for s in &settled {
-                self.test_log(format!("TEST: entry criterion '{}': {}", s.text, verdict(s.met)));
+                self.test_log(format!("TEST: entry criterion '{}': {}", s.text, verdict(s.is_met())));
             }
             return Ok(());
         }
@@ -118,8 +135,8 @@ impl Course<'_> {
         Ok(())
     }
 
-    /// Which exit criteria are not met (PX-121, PX-122). Every evaluation is on record.
-    pub(super) async fn exit(&mut self) -> Vec<String> {
+    /// What is known about the exit criteria (PX-121, PX-122). Every evaluation is on record.
+    pub(super) async fn exit(&mut self) -> Vec<Weighed> {
         let criteria = self.definition.quality.exit_criteria.clone();
         if criteria.is_empty() {
             return vec![];
@@ -132,13 +149,13 @@ impl Course<'_> {
         }
         for s in &settled {
             if self.test() {
-                self.test_log(format!("TEST: exit criterion '{}': {}", s.text, verdict(s.met)));
+                self.test_log(format!("TEST: exit criterion '{}': {}", s.text, verdict(s.is_met())));
             } else {
-                let value = json!({"criterion": s.text, "met": s.met, "how": s.how});
+                let value = json!({"criterion": s.text, "met": s.is_met(), "how": s.how});
                 self.observe(ObservationType::State, "Exit criterion", value).await;
             }
         }
-        settled.into_iter().filter(|s| !s.met).map(|s| s.text).collect()
+        settled.into_iter().map(|s| Weighed { matter: s.text, verdict: s.verdict }).collect()
     }
 
     /// Those with a condition: no confidence is needed for them.
@@ -152,12 +169,23 @@ impl Course<'_> {
         let outcomes = self.cx.compute(conditions, self.about(None)).await;
         with.iter()
             .zip(outcomes)
-            .map(|((criterion, _), outcome)| {
-                let (met, how) = match outcome {
-                    Computed::Holds(met) => (met, "computed".to_owned()),
-                    Computed::Unknown(why) => (false, format!("could not be computed: {why}")),
-                };
-                Settled { text: criterion.text.clone(), met, how }
+            .map(|((criterion, when), outcome)| {
+                let text = criterion.text.clone();
+                match outcome {
+                    Computed::Holds(true) => {
+                        let verdict = Verdict::checked(&text, when, None);
+                        Settled { text, how: "computed".to_owned(), verdict }
+                    }
+                    Computed::Holds(false) => {
+                        let verdict = Verdict::bad(not_met(&text, ""));
+                        Settled { text, how: "computed".to_owned(), verdict }
+                    }
+                    Computed::Unknown(why) => {
+                        let how = format!("could not be computed: {why}");
+                        let verdict = Verdict::unknown(format!("Criterion \"{text}\" {how}"));
+                        Settled { text, how, verdict }
+                    }
+                }
             })
             .collect()
     }
@@ -190,8 +218,18 @@ impl Course<'_> {
             // Who judges only looks. What a judge wrote all the same is on record, and dropped with its view.
             let _ = views::discard(self.cx, step, step, "").await;
         }
+        let mut person = None;
         let (answers, trouble) = match tried.result {
-            Ok(report) => (report.criteria, String::new()),
+            Ok(report) => match unusable(&report) {
+                None => {
+                    person = report.person;
+                    (report.criteria, String::new())
+                }
+                Some(why) => {
+                    self.error(&format!("{step}: {} - {why}", Class::Invalid));
+                    (vec![], format!("it could not be judged: {why}"))
+                }
+            },
             Err(failure) => {
                 self.error(&format!("{step}: {} - {}", failure.class, failure.message));
                 (vec![], format!("it could not be judged: {}", failure.message))
@@ -203,7 +241,14 @@ impl Course<'_> {
             let judged = answers.iter().find(|j| j.criterion == *text);
             let sure = judged.filter(|j| j.confidence.is_some_and(|c| c >= threshold));
             settled.push(match sure {
-                Some(j) => Settled { text: text.clone(), met: j.met, how: how(j) },
+                Some(j) => {
+                    let verdict = match (j.met, &person) {
+                        (true, Some(by)) => Verdict::decided(by, PersonWord::Confirmed, text),
+                        (true, None) => Verdict::judged("the judge of the criteria", text),
+                        (false, _) => Verdict::bad(not_met(text, &j.reason)),
+                    };
+                    Settled { text: text.clone(), how: how(j), verdict }
+                }
                 None => self.ask_criterion(text, judged, &trouble, entry).await,
             });
         }
@@ -221,8 +266,12 @@ impl Course<'_> {
         let inputs = self.instance.inputs_json();
         let question = people::criterion(self.title(), text, &reason, &inputs, entry);
         let Some((choice, answer)) = self.choose(question).await else {
-            let met = judged.is_some_and(|j| j.met);
-            return Settled { text: text.to_owned(), met, how: "not asked in a dry run".to_owned() };
+            // A dry run asks nobody; what it tells is the judge's word, and its result is none of the words of a type.
+            let verdict = match judged.is_some_and(|j| j.met) {
+                true => Verdict::judged("the judge of the criteria", text),
+                false => Verdict::unknown(text),
+            };
+            return Settled { text: text.to_owned(), how: "not asked in a dry run".to_owned(), verdict };
         };
         let met = match choice {
             people::Criterion::Met => true,
@@ -235,7 +284,11 @@ impl Course<'_> {
         };
         let value = json!({"criterion": text, "met": met, "by": answer.by, "words": answer.text});
         self.observe(ObservationType::Event, subject, value).await;
-        Settled { text: text.to_owned(), met, how: format!("said by {}", answer.by) }
+        let verdict = match met {
+            true => Verdict::decided(&answer.by, PersonWord::Confirmed, text),
+            false => Verdict::bad(not_met(text, answer.text.as_deref().unwrap_or_default())),
+        };
+        Settled { text: text.to_owned(), how: format!("said by {}", answer.by), verdict }
     }
 
     fn judging(&self, step: &str, criteria: &[String], attempt: u32, feedback: &[String]) -> Assignment {
@@ -271,10 +324,49 @@ impl Course<'_> {
                 ..Brief::default()
             },
             judge_all: true,
+            by_person: judge_choices(criteria),
             rehearsal: self.test(),
             view: step.to_owned(),
             ..Assignment::default()
         }
+    }
+}
+
+/// What a person can say who judges in an agent's place. Several criteria can be answered one by one.
+fn judge_choices(criteria: &[String]) -> Vec<PersonChoice> {
+    let (met, not_met) = match criteria.len() {
+        1 => ("It is met", "It is not met"),
+        _ => ("All of them are met", "None of them is met"),
+    };
+    let each = Choice::new("each", "Ask me one by one", "You are asked about each of them.");
+    let all = [
+        (Choice::new("met", met, "Your word counts for all that is listed."), Some(true)),
+        (
+            Choice::new("not_met", not_met, "Your word counts for all that is listed.").with_text(),
+            Some(false),
+        ),
+    ];
+    let each = (criteria.len() > 1).then_some((each, None));
+    let choice = |(choice, criteria_met)| PersonChoice { criteria_met, ..PersonChoice::new(choice) };
+    all.into_iter().chain(each).map(choice).collect()
+}
+
+/// Why the report of a judge cannot be used although it can be read.
+fn unusable(report: &Report) -> Option<String> {
+    if report.status != Status::Done {
+        return Some("the judge says that it is only partly done".to_owned());
+    }
+    let against = judging::objections(&report.outputs);
+    let refused = grade_of(&report.verdict.to_uppercase()).is_some_and(|grade| grade != Grade::Good);
+    let all_met = report.criteria.iter().all(|judged| judged.met);
+    let contradicts = all_met && !report.criteria.is_empty() && (refused || !against.is_empty());
+    contradicts.then(|| "the judge contradicts itself".to_owned())
+}
+
+fn not_met(text: &str, reason: &str) -> String {
+    match reason.trim().trim_end_matches('.') {
+        "" => format!("\"{text}\" is not met"),
+        reason => format!("\"{text}\" is not met: {reason}"),
     }
 }
 

@@ -9,8 +9,11 @@ use seriatim_core::finding::has_errors;
 use seriatim_core::kind::Kind;
 use seriatim_core::process::Definition;
 use seriatim_core::process::Instance;
+use seriatim_core::process::documents::conditions;
 use seriatim_core::process::log::INSTANCES;
 use seriatim_core::process::log::framed;
+use seriatim_core::reading::BrokenFile;
+use seriatim_core::reading::Flaw;
 use seriatim_core::time::Utc;
 
 use super::Start;
@@ -22,6 +25,7 @@ use crate::entrance::Named;
 use crate::entrance::NoStart;
 use crate::entrance::Prepared;
 use crate::entrance::Shape;
+use crate::entrance::Why;
 use crate::entrance::Words;
 
 pub(crate) const ENTRANCES: &[Entrance] = &[Entrance {
@@ -45,10 +49,15 @@ pub(crate) const ENTRANCES: &[Entrance] = &[Entrance {
     prepare,
 }];
 
+/// What to do about a file that cannot be read.
+const READABLE: &str = "name a file that is there and that you may read";
+
 fn prepare(words: &Words, ground: &mut dyn Ground) -> Result<Prepared, NoStart> {
     let shown = words.one("file").unwrap_or_default();
     let given = Given::read(shown, ground)?;
     let inputs = words.all("input");
+    // Everything is read before an instance is created.
+    let principles = library::find_principles(ground)?;
     let prepared = match given.kind {
         Kind::ProcessDefinition => create_instance(ground, &given, inputs)?,
         _ if !inputs.is_empty() => {
@@ -61,7 +70,7 @@ fn prepare(words: &Words, ground: &mut dyn Ground) -> Result<Prepared, NoStart> 
         instance: prepared.path.clone(),
         ask_for_inputs: prepared.created,
         known_processes: definitions.into_iter().map(|d| (d.id, d.name)).collect(),
-        principles: library::find_principles(ground),
+        principles,
         ..Start::default()
     };
     start.adopt(ground.config());
@@ -81,7 +90,7 @@ impl<'a> Given<'a> {
     fn read(shown: &'a str, ground: &dyn Ground) -> Result<Given<'a>, NoStart> {
         let file = ground
             .named(shown)
-            .map_err(|error| NoStart::usage(format!("{shown} cannot be read: {error}")))?;
+            .map_err(|error| NoStart::usage(format!("{shown} cannot be read: {error}")).hint(READABLE))?;
         let checked = check::file(shown, &file.bytes, None);
         let kind = match checked.kind {
             Some(kind @ (Kind::ProcessDefinition | Kind::ProcessInstance)) => kind,
@@ -124,6 +133,15 @@ fn broken(shown: &str, checked: check::Checked) -> NoStart {
     )
 }
 
+/// A definition that cannot be had is a missing file; one that is wrong is a document with errors.
+fn unusable(definition: BrokenFile) -> NoStart {
+    let why = match definition.flaw {
+        Flaw::Unreadable => Why::Usage,
+        Flaw::Content => Why::NotGood,
+    };
+    NoStart { why, ..definition.into() }
+}
+
 /// An instance that is ready to be run.
 struct Ready {
     path: String,
@@ -138,7 +156,7 @@ fn existing_instance(ground: &dyn Ground, given: &Given<'_>) -> Result<Ready, No
     let (instance, findings) = Instance::parse(&given.file.bytes);
     match instance {
         Some(instance) if !has_errors(&findings) => {
-            let calls = library::find_roles(ground, &instance);
+            let calls = library::find_roles(ground, &instance).map_err(unusable)?;
             Ok(Ready { path, title: instance.description.value, created: false, calls })
         }
         _ => Err(given.broken()),
@@ -150,6 +168,12 @@ fn create_instance(ground: &mut dyn Ground, given: &Given<'_>, inputs: &[String]
     let definition_path = given.inside()?;
     let (definition, _) = Definition::parse(&given.file.bytes);
     let Some(definition) = definition else { return Err(given.broken()) };
+    // A rule that cannot be understood must not be taken for one that does not hold.
+    let bad = ground.check_conditions(&conditions(&given.file.bytes));
+    if has_errors(&bad) {
+        let checked = check::file(given.shown, &given.file.bytes, Some(given.kind));
+        return Err(broken(given.shown, check::Checked { findings: bad, ..checked }));
+    }
     let mut values = Map::new();
     for pair in inputs {
         let Some((name, value)) = pair.split_once('=') else {

@@ -3,10 +3,8 @@
 use serde_json::Map;
 use serde_json::Value;
 use serde_json::json;
-use seriatim_core::choices::Choices;
 use seriatim_core::failure::Class;
 use seriatim_core::finding::Severity as Weight;
-use seriatim_core::process::Capability;
 use seriatim_core::process::ExecutionStatus;
 use seriatim_core::process::FlowEvent;
 use seriatim_core::process::ObservationType;
@@ -17,12 +15,13 @@ use seriatim_core::process::facts::Finished;
 use seriatim_core::process::facts::FlowChange;
 use seriatim_core::process::log;
 use seriatim_core::process::result;
-use seriatim_core::process::result::Verdict;
+use seriatim_core::process::result::Grade;
 use seriatim_core::process::rules;
 use seriatim_core::process::sla;
+use seriatim_core::verdict::Verdict;
 
 use super::course::Course;
-use super::people::OwnStep;
+use super::matters::Weighing;
 use super::people::sentence;
 use super::people::trimmed;
 use crate::registry::End;
@@ -39,19 +38,26 @@ struct Conclusion {
 impl Course<'_> {
     /// All steps are behind us.
     pub(super) async fn complete(&mut self) -> Ended {
-        let unmet = self.exit().await;
+        let exit = self.exit().await;
         if self.test() {
             return self.complete_test().await;
         }
         let mut outputs = self.outputs();
-        let lacking = if self.strict() { self.lacking(&outputs) } else { vec![] };
+        let lacking = self.lacking(&outputs);
         for output in &lacking {
             self.error(&format!("outcome: {} - Output '{output}' was not produced", Class::Invalid));
         }
         let complete = lacking.is_empty();
-        let verdict = if unmet.is_empty() && complete { self.verdict() } else { Verdict::Bad };
-        let word = result::word(result::purpose(&self.definition), verdict);
-        let summary = self.plain(&self.summary(word, &unmet, &lacking));
+        let mut weighing = self.weigh(exit);
+        if !complete {
+            weighing.add_lacking(&lacking);
+        }
+        for fact in weighing.facts() {
+            self.cx.record(&fact);
+        }
+        let word = result::word(result::purpose(&self.definition), weighing.grade);
+        let (accepted, not_run) = (self.waivers(&weighing), self.not_run());
+        let summary = self.plain(&self.summary(word, &weighing, &accepted, &not_run));
         if complete {
             self.add_metrics(&mut outputs).await;
         } else if let Value::Object(kept) = self.partial_outputs(None).await {
@@ -62,61 +68,61 @@ impl Course<'_> {
             "process_result": word,
             "summary": summary,
             "outputs": outputs,
+            "verdict": weighing.to_json(&accepted, &not_run),
         });
         let (status, instance, trigger) = match complete {
             true => (ExecutionStatus::Completed, "COMPLETED", "finish"),
             false => (ExecutionStatus::Failed, "FAILED", "fail"),
         };
         let outcome = self.conclude(Conclusion { status, instance, trigger, outcome }).await;
-        let good = verdict == Verdict::Good;
-        let message = self.told(&summary);
+        let good = weighing.grade == Grade::Good;
+        let again = if good { String::new() } else { self.way_on() };
+        let message = self.told(&format!("{summary}{again}"));
         let status = if complete { End::Completed } else { End::Failed };
         Ended { status, good, outcome, message, findings: vec![] }
     }
 
-    /// Outputs that the interface declares and no step has given (PX-129). Strictly taken they are owed; otherwise
-    /// the interface only says how outputs are called.
-    fn lacking(&self, outputs: &Map<String, Value>) -> Vec<String> {
-        let declared = self.definition.outputs.iter().map(|o| o.kind.value.clone());
-        declared.filter(|name| !outputs.contains_key(name)).collect()
+    /// How to go on after a result that is not good. The file of an instance has an id for a name, which is not for
+    /// people.
+    fn way_on(&self) -> String {
+        match self.definition_path == self.start.instance {
+            true => {
+                " To go on: settle what is named and start it again with seriatim run process.".to_owned()
+            }
+            false => format!(
+                " To go on: settle what is named, then: seriatim run process {}",
+                self.definition_path
+            ),
+        }
     }
 
-    fn summary(&self, word: &str, unmet: &[String], lacking: &[String]) -> String {
-        let mut summary = format!("'{}' is done; the result is {word}.", self.title());
-        let skipped = self.steps.iter().filter(|s| s.status == StepStatus::Skipped).count();
-        if skipped > 0 {
-            summary.push_str(&format!(" {skipped} step(s) were left out."));
+    /// Outputs that the interface declares and nobody spoke of (PX-129, K-111). "None" with a word is spoken of.
+    fn lacking(&self, outputs: &Map<String, Value>) -> Vec<String> {
+        let declared = self.definition.outputs.iter().map(|o| o.kind.value.clone());
+        declared.filter(|name| outputs.get(name).is_none_or(Value::is_null)).collect()
+    }
+
+    fn summary(&self, word: &str, weighing: &Weighing, accepted: &[String], not_run: &[String]) -> String {
+        let on = if weighing.is_on_the_agents_word() { ", on the agent's word" } else { "" };
+        let mut summary = format!("'{}' is done; the result is {word}{on}.", self.title());
+        let mut tell = |lead: &str, lines: &[String]| {
+            if !lines.is_empty() {
+                let lines: Vec<&str> = lines.iter().map(|line| trimmed(line)).collect();
+                summary.push_str(&format!(" {lead}: {}.", lines.join("; ")));
+            }
+        };
+        tell("Not good", &weighing.reasons(true));
+        tell("Not known", &weighing.reasons(false));
+        if let Verdict::NotApplicable(absence) = &weighing.verdict {
+            tell("Not good", std::slice::from_ref(&absence.reason));
         }
-        if !unmet.is_empty() {
-            summary.push_str(&format!(" What had to be true at the end and is not: {}.", unmet.join("; ")));
-        }
-        if !lacking.is_empty() {
-            summary.push_str(&format!(" What should have come of it and did not: {}.", lacking.join("; ")));
-        }
+        tell("Not run", not_run);
+        tell("With a person's word", accepted);
         if let Some(last) = self.steps.iter().rev().find(|s| s.status == StepStatus::Completed) {
             summary.push(' ');
             summary.push_str(&sentence(&last.outcome_summary));
         }
         summary
-    }
-
-    /// What people decided, or what the last step says of itself, is the result of the work.
-    fn verdict(&self) -> Verdict {
-        let stated = self.results.iter().rev().find_map(|(_, _, outputs)| outputs.get("process_result"));
-        if let Some(verdict) = stated.and_then(Value::as_str).and_then(result::verdict) {
-            return verdict;
-        }
-        let decided = self.steps.iter().rev().find(|s| s.capability == Capability::Decide);
-        let choice = decided.and_then(|step| {
-            let (_, _, said) = self.answers.iter().rfind(|(id, _, _)| *id == step.step_id)?;
-            said.get("choice").and_then(Value::as_str)
-        });
-        match choice.and_then(OwnStep::of) {
-            Some(OwnStep::Reject) => Verdict::Bad,
-            Some(OwnStep::Changes) => Verdict::Mixed,
-            // A trigger that the person named, or no decision at all, is judged by its own rules.
-            Some(OwnStep::Approve | OwnStep::Done | OwnStep::Skip | OwnStep::Cancel) | None => Verdict::Good,
-        }
     }
 
     /// Outputs of the steps under the names that the interface declares (PX-128); without an interface, all.

@@ -1,12 +1,16 @@
 //! Process definitions and principles of a workspace: where they are looked for.
 
+use seriatim_core::finding::has_errors;
 use seriatim_core::process::Definition;
 use seriatim_core::process::Instance;
 use seriatim_core::process::Pattern;
 use seriatim_core::process::Purpose;
 use seriatim_core::process::definition::Step;
+use seriatim_core::process::documents::conditions;
 use seriatim_core::process::instance::Source;
 use seriatim_core::process::result;
+use seriatim_core::reading::BrokenFile;
+use seriatim_core::reading::Reading;
 
 use crate::entrance::Ground;
 use crate::entrance::ListedKind;
@@ -24,6 +28,9 @@ const PRINCIPLES: [&str; 4] = [
     "plugin/references/ref_project-principles.md",
     ".dialogue/references/ref_project-principles.md",
 ];
+
+/// What to do about a file that the configuration names and that is not there.
+const NAMED_BY_CONFIGURATION: &str = "write the file, or take `principles` out of [process] in seriatim.toml";
 
 /// A definition that was found.
 #[derive(Clone, Debug)]
@@ -70,8 +77,14 @@ fn is_yaml(name: &str) -> bool {
     name.ends_with(".yaml") || name.ends_with(".yml")
 }
 
+/// Reads a file that may be a definition. Many other things have such names, so that one which is none is passed over:
+/// the list only says which processes a step can hand over to, and a process that is not on it is refused there.
 fn read(ground: &dyn Ground, path: String) -> Option<FoundDefinition> {
-    let definition = Definition::parse(&ground.read(&path).ok()??).0?;
+    let bytes = match ground.read(&path) {
+        Reading::Read(bytes) => bytes,
+        Reading::Absent | Reading::Broken(_) => return None,
+    };
+    let definition = Definition::parse(&bytes).0?;
     Some(FoundDefinition {
         steps: definition.steps.len(),
         phase: definition.phase.as_ref().map(|p| p.value),
@@ -83,23 +96,41 @@ fn read(ground: &dyn Ground, path: String) -> Option<FoundDefinition> {
 }
 
 /// Returns the document with the project's principles: as configured, under the plugin's root, or in the usual places.
-pub(super) fn find_principles(ground: &dyn Ground) -> Option<String> {
+/// One that is there and cannot be read, or that the configuration names and is not there, keeps the run from starting.
+pub(super) fn find_principles(ground: &dyn Ground) -> Result<Option<String>, BrokenFile> {
     if let Some(path) = &ground.config().process.principles {
-        return Some(path.clone());
+        ground.text(path).required(path, NAMED_BY_CONFIGURATION)?;
+        return Ok(Some(path.clone()));
     }
     let plugin = ground.plugin_root().map(|root| format!("{root}/references/ref_project-principles.md"));
     let usual = PRINCIPLES.iter().map(|p| (*p).to_owned());
-    plugin.into_iter().chain(usual).find(|path| ground.is_file(path))
+    for path in plugin.into_iter().chain(usual) {
+        if ground.text(&path).optional()?.is_some() {
+            return Ok(Some(path));
+        }
+    }
+    Ok(None)
 }
 
-/// Returns the names by which agents of a run of this instance are looked up; nothing where its definition cannot be
-/// read.
-pub(super) fn find_roles(ground: &dyn Ground, instance: &Instance) -> Option<Vec<Vec<String>>> {
-    match instance.source.as_ref()? {
-        Source::Dynamic { definition } => Some(roles_of(definition)),
-        Source::WellKnown { path, .. } => {
-            let bytes = ground.read(&path.value).ok()??;
-            Some(roles_of(&Definition::parse(&bytes).0?))
+/// Returns the names by which agents of a run of this instance are looked up. Its definition has to be there: one that
+/// cannot be had, or of which nothing can be made, keeps the run from starting.
+pub(super) fn find_roles(
+    ground: &dyn Ground,
+    instance: &Instance,
+) -> Result<Option<Vec<Vec<String>>>, BrokenFile> {
+    match &instance.source {
+        None => Ok(None),
+        Some(Source::Dynamic { definition }) => Ok(Some(roles_of(definition))),
+        Some(Source::WellKnown { path, .. }) => {
+            let path = &path.value;
+            let text =
+                ground.text(path).required(path, "name the definition that is meant in the instance")?;
+            let bad = ground.check_conditions(&conditions(text.as_bytes()));
+            match Definition::parse(text.as_bytes()) {
+                (Some(_), _) if has_errors(&bad) => Err(BrokenFile::of(path, text, bad)),
+                (Some(definition), _) => Ok(Some(roles_of(&definition))),
+                (None, findings) => Err(BrokenFile::of(path, text, findings)),
+            }
         }
     }
 }

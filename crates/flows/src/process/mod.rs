@@ -9,8 +9,10 @@ mod dialect;
 pub(crate) mod entrance;
 mod finish;
 pub mod library;
+mod matters;
 mod open;
 mod people;
+mod person;
 mod principles;
 mod records;
 mod returning;
@@ -68,7 +70,10 @@ pub(crate) async fn process(cx: Cx, input: Value) -> Ended {
         Opening::Ready(course) => course,
         Opening::Over(ended) => return ended,
     };
-    course.consult_principles().await;
+    if let Err(broken) = course.consult_principles().await {
+        let reason = format!("The project's principles cannot be used: {}.", broken.headline());
+        return course.block(None, None, &reason).await;
+    }
     if let Err(reason) = course.entry().await {
         return course.block(None, None, &reason).await;
     }

@@ -5,6 +5,7 @@ use seriatim_core::process::ObservationType;
 use seriatim_core::process::principles;
 use seriatim_core::process::principles::PROGRESSIVE;
 use seriatim_core::process::result;
+use seriatim_core::reading::BrokenFile;
 
 use super::course::Course;
 use super::people;
@@ -13,10 +14,11 @@ const QUICK: &str = "QUICK";
 const FULL: &str = "FULL";
 
 impl Course<'_> {
-    /// Reads the reference document and keeps what applies (PX-29 to PX-32).
-    pub(super) async fn consult_principles(&mut self) {
+    /// Reads the reference document and keeps what applies (PX-29 to PX-32). One that is there and cannot be read keeps
+    /// the run from going on.
+    pub(super) async fn consult_principles(&mut self) -> Result<(), BrokenFile> {
         if let Some(path) = self.start.principles.clone()
-            && let Ok(text) = self.cx.read(&path).await
+            && let Some(text) = self.cx.reading(&path).await.optional()?
         {
             let phase = self.definition.phase.as_ref().map(|p| p.value);
             let all = principles::parse(&text.text);
@@ -24,6 +26,7 @@ impl Course<'_> {
         }
         let stated = self.definition.disclosure.as_ref().and_then(|d| d.initial_mode.as_ref());
         self.full = stated.is_some_and(|mode| mode.value.eq_ignore_ascii_case(FULL));
+        Ok(())
     }
 
     /// Says which principles shaped the run (PX-31). Called once the log is there.

@@ -80,8 +80,11 @@ impl Course<'_> {
     ) -> Option<Settled> {
         let retry = &self.definition.control_flow.retry;
         let target = retry.return_to.as_ref()?.value.clone();
-        let validates = work.step.capability.value == Capability::Validate && product.report.is_some();
-        if !validates || self.test() {
+        let spoke = product.report.is_some() || product.word.is_some();
+        let validates = work.step.capability.value == Capability::Validate && spoke;
+        let place = self.definition.steps.iter().position(|s| s.id.value == target);
+        // A target that comes later does not apply to this step (K-109).
+        if !validates || self.test() || place.is_some_and(|place| place > work.index) {
             return None;
         }
         let max = retry.max_iterations.as_ref().map_or(3, |m| m.value);

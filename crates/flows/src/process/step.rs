@@ -3,10 +3,8 @@
 use serde_json::Map;
 use serde_json::Value;
 use serde_json::json;
-use seriatim_core::choices::Choices;
 use seriatim_core::failure::Class;
 use seriatim_core::failure::Failure;
-use seriatim_core::process::Capability;
 use seriatim_core::process::ObservationType;
 use seriatim_core::process::Pattern;
 use seriatim_core::process::Severity;
@@ -22,6 +20,7 @@ use seriatim_core::process::log::OBSERVATIONS;
 use seriatim_core::question::Answer;
 use seriatim_core::report::Report;
 use seriatim_core::time::Utc;
+use seriatim_core::verdict::Verdict;
 use seriatim_core::world::ViewFile;
 use seriatim_core::world::is_engine_file;
 
@@ -31,10 +30,7 @@ use super::course::Course;
 use super::course::Part;
 use super::people;
 use super::people::AfterFailure;
-use super::people::OwnStep;
 use super::records;
-use super::records::Decided;
-use super::records::Observed;
 use super::records::RecordIds;
 use super::trigger::Reaction;
 use crate::attempts::Cap;
@@ -75,6 +71,8 @@ pub(super) struct Work {
     pub(super) guidance: Vec<String>,
     pub(super) ids: RecordIds,
     pub(super) escalation: Option<Escalation>,
+    /// What a person who was asked about the result made of it.
+    pub(super) word: Option<Verdict>,
 }
 
 /// What came of carrying it out once.
@@ -90,6 +88,12 @@ pub(super) struct Product {
     pub(super) fault: Option<Failure>,
     /// The person who did it has spoken the last word on it.
     pub(super) by_person: Option<Said>,
+    /// What that person's choice says of the step.
+    pub(super) word: Option<Verdict>,
+    /// That person asks for changes.
+    pub(super) changes: bool,
+    /// What the criteria that are computed say.
+    pub(super) computed: Vec<Verdict>,
 }
 
 /// What a person who does a step decided about the step itself.
@@ -105,6 +109,8 @@ impl Course<'_> {
         let step = self.definition.steps[index].clone();
         if self.left_out_by_mode(&step.id.value) {
             self.left_out.insert(index);
+            let reason = format!("'{}' is not part of the quick mode", step.name.value);
+            self.settle_left_out(&step, Verdict::absent(reason, "the mode"));
             self.skip(&step, "Left out in the quick mode.").await;
             return Next::Forward;
         }
@@ -112,13 +118,22 @@ impl Course<'_> {
             let held = self.cx.compute(vec![when.value.clone()], self.about(None)).await;
             match held.first() {
                 Some(Computed::Holds(true)) => {}
-                Some(Computed::Unknown(why)) => {
-                    self.error(&format!("{}: ConditionError - {why}", step.id.value));
-                    self.skip(&step, "Left out: the condition for it could not be computed.").await;
+                Some(Computed::Holds(false)) => {
+                    let reason = format!("the condition for '{}' does not hold", step.name.value);
+                    self.settle_left_out(&step, Verdict::absent(reason, "the definition"));
+                    self.skip(&step, "Left out: the condition for it does not hold.").await;
                     return Next::Forward;
                 }
-                _ => {
-                    self.skip(&step, "Left out: the condition for it does not hold.").await;
+                computed => {
+                    let why = match computed {
+                        Some(Computed::Unknown(why)) => why.as_str(),
+                        Some(Computed::Holds(_)) | None => "it gave no answer",
+                    };
+                    self.error(&format!("{}: ConditionError - {why}", step.id.value));
+                    let reason =
+                        format!("the condition for '{}' could not be computed: {why}", step.name.value);
+                    self.settle_left_out(&step, Verdict::unknown(reason));
+                    self.skip(&step, "Left out: the condition for it could not be computed.").await;
                     return Next::Forward;
                 }
             }
@@ -160,6 +175,7 @@ impl Course<'_> {
             guidance: self.guidance.clone(),
             ids: RecordIds::default(),
             escalation: None,
+            word: None,
         };
         match self.before(&mut work).await {
             // Before it began there is nothing to do again.
@@ -189,13 +205,18 @@ impl Course<'_> {
         }
         match self.react(work, product).await {
             Reaction::Nothing => {}
-            Reaction::Accepted => return Settled::Pass,
+            // What the trigger was about is settled; what the criteria say is a matter of its own.
+            Reaction::Accepted if product.fault.is_none() => return Settled::Pass,
+            Reaction::Accepted => {}
             Reaction::Redo => return Settled::Redo,
             Reaction::Skip(words) => return Settled::Skip(words),
             Reaction::Leave(next) => return Settled::Leave(next),
         }
         if let Some(fault) = &product.fault {
             return self.on_fault(work, product, fault).await;
+        }
+        if let Some(settled) = self.on_failed_validation(work, product).await {
+            return settled;
         }
         if product.by_person.is_some() {
             return Settled::Pass;
@@ -260,52 +281,6 @@ impl Course<'_> {
         }
     }
 
-    /// A person does the whole step; no agent is called (PX-53, PX-54).
-    async fn by_person(&mut self, work: &mut Work) -> Product {
-        let step = work.step.clone();
-        let asked = people::drive(self.title(), &step, &self.results);
-        let Some(answer) = self.ask(asked).await else {
-            return Product::of("Would be done by a person.".to_owned(), Map::new(), Said::Done);
-        };
-        let said = said(&answer);
-        put(&mut self.answers, (step.id.value.clone(), step.name.value.clone(), said.clone()));
-        let held: Vec<String> = (step.triggers.iter().enumerate())
-            .filter(|(i, _)| people::trigger_choice(*i) == answer.choice)
-            .map(|(_, trigger)| trigger.condition.value.clone())
-            .collect();
-        let own = OwnStep::of(&answer.choice);
-        let label = match own {
-            Some(OwnStep::Approve) => "Approved",
-            Some(OwnStep::Changes) => "Changes asked for",
-            Some(OwnStep::Reject) => "Refused",
-            Some(OwnStep::Done) => "Done",
-            Some(OwnStep::Skip) => "Left out",
-            Some(OwnStep::Cancel) => "Stopped",
-            None => held.first().map_or("Done", String::as_str),
-        };
-        let words = answer.text.clone().filter(|t| !t.trim().is_empty());
-        let by = if held.is_empty() { "by" } else { "- said by" };
-        let summary = match &words {
-            Some(words) => format!("{label} {by} {}: {words}", answer.by),
-            None => format!("{label} {by} {}.", answer.by),
-        };
-        let (actor, subject) = (format!("human:{}", answer.by), step.name.value.clone());
-        let ids = if step.capability.value == Capability::Decide {
-            let rationale = words.unwrap_or_else(|| "No reason was given.".to_owned());
-            self.record(vec![Decided { actor, subject, outcome: label.to_owned(), rationale }], vec![]).await
-        } else {
-            let (kind, value) = (ObservationType::Event, json!(summary));
-            self.record(vec![], vec![Observed { kind, observer: actor, subject, value }]).await
-        };
-        work.ids.add(ids);
-        let decided = match own {
-            Some(OwnStep::Cancel) => Said::Stop(answer.by.clone()),
-            Some(OwnStep::Skip) => Said::Skip(answer.by.clone()),
-            Some(OwnStep::Approve | OwnStep::Changes | OwnStep::Reject | OwnStep::Done) | None => Said::Done,
-        };
-        Product { triggers: held, ..Product::of(summary, said, decided) }
-    }
-
     /// An agent does the step, tried again as the class of its failure wants.
     async fn by_agent(&mut self, work: &mut Work) -> Product {
         let course = &*self;
@@ -316,10 +291,13 @@ impl Course<'_> {
         for failed in &tried.failed {
             self.step_error(work, failed.failure.class, &failed.failure.message).await;
         }
+        let mut computed = vec![];
         let (report, fault) = match tried.result {
             Ok(report) => {
-                let computed = self.computed_unmet(&work.step, &report).await;
-                let fault = unmet(&report, self.strict().then_some(&work.step), computed);
+                let report = self.with_fields(report);
+                computed = self.compute_criteria(&work.step, &report).await;
+                let strict = self.strict() && report.person.is_none();
+                let fault = unmet(&report, strict.then_some(&work.step), &computed);
                 (Some(report), fault)
             }
             Err(failure) => (None, Some(failure)),
@@ -340,6 +318,9 @@ impl Course<'_> {
             failed: tried.failed,
             fault,
             by_person: None,
+            word: None,
+            changes: false,
+            computed,
         }
     }
 
@@ -352,6 +333,7 @@ impl Course<'_> {
             return self.close_left(work, Some(product), Next::Fail { why }).await;
         }
         self.record_report(&mut work, &product).await;
+        self.settle_matter(&work, &product);
         let (id, name) = (work.step.id.value.clone(), work.step.name.value.clone());
         self.close(work, StepStatus::Completed, &product.summary, None).await;
         put(&mut self.results, (id, name, product.outputs));
@@ -380,6 +362,7 @@ impl Course<'_> {
     }
 
     async fn close_skipped(&mut self, work: Work, words: &str) -> Next {
+        self.settle_skipped(&work.step, words, "a person");
         self.close(work, StepStatus::Skipped, words, None).await;
         Next::Forward
     }
@@ -432,6 +415,7 @@ impl Course<'_> {
             guidance: vec![],
             ids: RecordIds::default(),
             escalation: None,
+            word: None,
         };
         self.close(work, StepStatus::Skipped, words, None).await;
     }
@@ -459,7 +443,7 @@ impl Course<'_> {
 }
 
 impl Product {
-    fn of(summary: String, outputs: Map<String, Value>, said: Said) -> Product {
+    pub(super) fn of(summary: String, outputs: Map<String, Value>, said: Said) -> Product {
         Product {
             summary,
             outputs,
@@ -469,24 +453,19 @@ impl Product {
             failed: vec![],
             fault: None,
             by_person: Some(said),
+            word: None,
+            changes: false,
+            computed: vec![],
         }
     }
 }
 
 /// Puts a part in, in place of an earlier one of the same step (E-15).
-fn put(parts: &mut Vec<Part>, part: Part) {
+pub(super) fn put(parts: &mut Vec<Part>, part: Part) {
     match parts.iter_mut().find(|(id, _, _)| *id == part.0) {
         Some(old) => *old = part,
         None => parts.push(part),
     }
-}
-
-fn said(answer: &Answer) -> Map<String, Value> {
-    let mut said = Map::new();
-    said.insert("choice".into(), json!(answer.choice));
-    said.insert("text".into(), json!(answer.text.clone().unwrap_or_default()));
-    said.insert("by".into(), json!(answer.by));
-    said
 }
 
 /// An answer as records carry it.

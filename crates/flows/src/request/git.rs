@@ -3,6 +3,7 @@
 use serde::Deserialize;
 use serde::Serialize;
 
+use super::Check;
 use super::Text;
 
 /// What is asked of the repository. `tree` is the working tree that is meant, relative to the workspace; empty means
@@ -61,8 +62,18 @@ pub enum GitCall {
     Deliver(Delivery),
     /// Commits some files and nothing else.
     Commit(Checkpoint),
+    /// Has the user's hooks look at what would be committed, in a view of it. A refusal is a failure of the class
+    /// [`Denied`](seriatim_core::failure::Class::Denied).
+    Hooks(HookRun),
     /// Makes a working tree on a branch of its own.
-    OpenTree { tree: String, branch: String, base: String },
+    OpenTree {
+        tree: String,
+        branch: String,
+        base: String,
+        /// The one that an earlier run left is wanted as it is. Where it is not whole, nothing is made.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        resume: bool,
+    },
     /// Takes a working tree away; its branch goes when `merged` says that nothing of it would be lost.
     CloseTree { tree: String, branch: String, merged: bool },
     /// Brings what the workspace's branch has by now into the branch of a working tree.
@@ -135,6 +146,79 @@ pub struct Delivery {
     /// The branch for a merge.
     pub branch: String,
     pub push: bool,
+    /// Where the work began: the commit is made there or not at all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub onto: Option<CommitBase>,
+}
+
+/// The commit on which another one is to be made, and the branch that is checked out.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CommitBase {
+    /// Nothing before the first commit.
+    pub head: Option<String>,
+    /// Nothing when no branch is checked out.
+    pub branch: Option<String>,
+}
+
+impl CommitBase {
+    /// Returns where a repository stands.
+    pub fn of(stand: &Stand) -> CommitBase {
+        CommitBase { head: stand.head.clone(), branch: stand.branch.clone() }
+    }
+
+    /// Returns it as people call it.
+    pub fn in_words(&self) -> String {
+        let commit = match &self.head {
+            Some(head) => format!("commit {}", head.get(..12).unwrap_or(head)),
+            None => "no commit at all".to_owned(),
+        };
+        match &self.branch {
+            Some(branch) => format!("{commit} of the branch {branch}"),
+            None => commit,
+        }
+    }
+
+    /// Returns the command that checks it out again.
+    pub fn way_back(&self) -> String {
+        match &self.branch {
+            Some(branch) => format!("git switch {branch}"),
+            None => format!("git switch --detach {}", self.head.as_deref().unwrap_or("HEAD")),
+        }
+    }
+}
+
+/// What the user's hooks are to look at.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct HookRun {
+    pub message: String,
+    /// Files of the change: they are staged where the hooks run.
+    pub paths: Vec<String>,
+    /// The view in which they run.
+    pub check: Check,
+    /// The view that takes what they change; absent means the files themselves.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub into: Option<String>,
+    /// Files of the engine's own, of which nothing is taken.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub apart: Vec<String>,
+    /// They may change no other files than those of the change.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub bounded: bool,
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub tree: String,
+}
+
+/// What the user's hooks did, where they do not refuse.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Hooked {
+    /// Whether the repository has such hooks at all.
+    pub ran: bool,
+    /// The message as they left it.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub message: String,
+    /// Files that they changed, and that are part of the change now.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub changed: Vec<String>,
 }
 
 /// What became of it.
@@ -156,6 +240,15 @@ pub struct Checkpoint {
     /// It is made even where no file differs.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub may_be_empty: bool,
+    /// The tree from which the files are taken; empty means the files as they are.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub seen: String,
+    /// Files of the engine's own among them, which are taken as they are in any case.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub own: Vec<String>,
+    /// Where the work stands: the commit is made there or not at all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub onto: Option<CommitBase>,
 }
 
 /// A commit that was made.
@@ -173,6 +266,9 @@ pub struct TreePlace {
     pub name: String,
     /// Where people find it.
     pub path: String,
+    /// It is as an earlier run left it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub resumed: bool,
 }
 
 /// What came of bringing branches together.

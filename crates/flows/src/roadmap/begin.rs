@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use serde_json::Map;
 use seriatim_core::evidence::scenarios;
 use seriatim_core::guard::scope::Allowed;
+use seriatim_core::reading::BrokenFile;
 use seriatim_core::roadmap::audit::Happening;
 use seriatim_core::roadmap::change;
 use seriatim_core::roadmap::change::Act;
@@ -29,6 +30,8 @@ use seriatim_core::roadmap::state::StepStatus;
 use seriatim_core::roadmap::store::memory_key;
 use seriatim_core::time::Utc;
 
+use super::base::workspace_stand;
+use super::home::CommitKind;
 use super::people;
 use super::people::OverlapChoice;
 use super::project::Project;
@@ -39,7 +42,10 @@ use super::work::Stop;
 use super::work::Told;
 use super::work::Work;
 use crate::Cx;
+use crate::request::CaughtUp;
+use crate::request::CommitBase;
 use crate::request::Difference;
+use crate::request::Done;
 use crate::request::FileChange;
 use crate::request::GitCall;
 use crate::request::Stand;
@@ -57,7 +63,7 @@ pub(super) async fn open<'p>(
     place: Place,
 ) -> Result<Work<'p>, StepEnd> {
     let path = project.start.state_of(&step.id);
-    let file = project.state(cx, &step.id).await.map_err(|findings| unreadable(step, &path, &findings))?;
+    let file = project.state(cx, &step.id).await.map_err(|broken| unreadable(step, &broken))?;
     let schema = project.schema(&step.id, &file);
     let state = file.step(&path, &project.start.project, &step.id, &schema);
     if state.status == StepStatus::Done {
@@ -68,7 +74,7 @@ pub(super) async fn open<'p>(
             ..Told::new(&step.id, StepResult::AlreadyDone, message)
         }));
     }
-    let done = project.done(cx).await.map_err(|findings| unreadable(step, &path, &findings))?;
+    let done = project.done(cx).await.map_err(|broken| unreadable(step, &broken))?;
     if let Some(message) = keeps_from(project, step, &schema, &done) {
         return Err(blocked(step, &message));
     }
@@ -111,6 +117,10 @@ pub(super) async fn open<'p>(
         began,
         unsaid: vec![],
         kept: vec![],
+        onto: None,
+        home: None,
+        seen: String::new(),
+        message: None,
         ours: vec![],
         record: Map::new(),
         history: vec![],
@@ -151,9 +161,12 @@ fn own_files(project: &str) -> Vec<String> {
     vec![format!("docs/feature/{project}/logs/**"), format!("docs/feature/{project}/audit-*.log")]
 }
 
-fn unreadable(step: &Step, path: &str, findings: &[seriatim_core::finding::Finding]) -> StepEnd {
-    let first = findings.first().map(|f| format!("line {}: {}", f.place.line, f.message)).unwrap_or_default();
-    let message = format!("{path} cannot be read: {first}. Nothing was begun.");
+fn unreadable(step: &Step, broken: &BrokenFile) -> StepEnd {
+    let message = format!(
+        "{}. Nothing was begun. To fix it: {}; then start again with `seriatim run step`.",
+        broken.headline(),
+        broken.remedy()
+    );
     StepEnd::Blocked(Told::new(&step.id, StepResult::Blocked, message))
 }
 
@@ -187,7 +200,7 @@ impl Work<'_> {
                 .iter()
                 .for_each(|phase| self.record_reopened(cx, phase, ReopenCause::Interrupted, ""));
         }
-        if self.memory.beside {
+        if self.memory.beside && !self.place.resumed {
             self.leave_branch(cx, now)?;
         }
         self.find_base(cx).await?;
@@ -230,7 +243,7 @@ impl Work<'_> {
         cx.record(&RoadmapFact::PhaseReopened { step, phase, cause, words });
     }
 
-    /// Begins the step anew where the branch of an earlier run was not merged; the branch stays.
+    /// Begins the step anew where the working tree of an earlier run is gone and was not merged; its branch stays.
     fn leave_branch(&mut self, cx: &Cx, now: Utc) -> Result<(), Stop> {
         self.memory = Memory::default();
         let first = self.state.phases.iter().find(|phase| phase.status == PhaseStatus::Done);
@@ -274,6 +287,16 @@ impl Work<'_> {
     /// Where the step begins: where an earlier run of it did, if that is still there; else here.
     async fn find_base(&mut self, cx: &Cx) -> Result<(), Stop> {
         let stand = self.stand(cx).await?;
+        self.onto = Some(CommitBase::of(&stand));
+        if self.place.is_beside() {
+            self.home = Some(CommitBase::of(&workspace_stand(cx).await?));
+        }
+        if self.place.resumed {
+            self.catch_up(cx).await?;
+            self.onto = Some(CommitBase::of(&self.stand(cx).await?));
+            self.pin_gates(cx).await;
+            return Ok(());
+        }
         if !self.memory.base_tree.is_empty() && !self.place.is_beside() {
             let since = self.memory.base_tree.clone();
             if let Ok(found) = self.changes(cx, &since, 0).await {
@@ -297,6 +320,17 @@ impl Work<'_> {
         self.mind_the_users(cx, dirty.files).await?;
         self.pin_gates(cx).await;
         Ok(())
+    }
+
+    /// Brings what was merged meanwhile into the working tree in which the step goes on. Where that cannot be done yet, the
+    /// step goes on without it: it is asked about when the step itself is merged.
+    async fn catch_up(&mut self, cx: &Cx) -> Result<(), Stop> {
+        let (tree, message) = (self.place.tree.clone(), CommitKind::Merge.subject(&self.step.id));
+        let caught: Done<CaughtUp> = cx.git(GitCall::CatchUp { tree, message }).await;
+        match caught {
+            Ok(CaughtUp { moved: true, .. }) => self.rebase(cx).await,
+            Ok(CaughtUp { moved: false, .. }) | Err(_) => Ok(()),
+        }
     }
 
     /// Whether a change lies within what the step may change; a renaming needs both ends.

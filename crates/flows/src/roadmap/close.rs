@@ -17,6 +17,7 @@ use seriatim_core::roadmap::result::judged;
 use seriatim_core::time::Utc;
 
 use super::people::sentence;
+use super::unchecked::Unchecked;
 use super::work::StepEnd;
 use super::work::Stop;
 use super::work::Told;
@@ -91,6 +92,9 @@ impl Work<'_> {
                 " Without a gate, and so on the agent's word alone: {}.",
                 self.on_claim.join(", ")
             ));
+        }
+        if let Some(unchecked) = &self.project.unchecked {
+            message.push_str(&format!(" {}.", unchecked.line()));
         }
         let told = self.told(StepResult::Done, message).with("files_modified", json!(files));
         StepEnd::Done(Told { files, ..told })
@@ -172,6 +176,7 @@ impl Work<'_> {
             .with("execution_metrics", metrics["execution_metrics"].clone())
             .with("commits", json!(self.memory.commits))
             .with("closed_on_claim", json!(self.on_claim))
+            .with("accepted_unchecked", json!(self.project.unchecked.as_ref().map(Unchecked::line)))
             .with("review_findings", json!(self.findings))
             .with("coordinator_checklist", Checklist::coordinator(&coordinator(success)).to_json())
             .with("agent_checklist", Checklist::agent(&self.agent_facts(success)).to_json())

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 
 use seriatim_core::config::Config;
 use seriatim_core::config::DEFAULT_AGENT;
+use seriatim_core::roadmap::Roadmap;
 use seriatim_core::roadmap::command;
 use seriatim_core::roadmap::command::Availability;
 use seriatim_core::roadmap::command::Message;
@@ -87,6 +88,7 @@ fn prepare_step(words: &Words, ground: &mut dyn Ground) -> Result<Prepared, NoSt
     };
     let files = place::find_project(ground, &project)?;
     let (roadmap, _) = place::read_roadmap(ground, &files.roadmap)?;
+    let phases = read_set_up(ground, &files, &roadmap)?;
     let Some(planned) = roadmap.step(&step) else {
         let available = roadmap.ids().into_iter().map(str::to_owned).collect();
         return Err(Message::StepNotFound { step, available }.into());
@@ -101,6 +103,7 @@ fn prepare_step(words: &Words, ground: &mut dyn Ground) -> Result<Prepared, NoSt
         only: Some(step.clone()),
         agent: Some(invocation.agent.clone()),
         attach,
+        phases,
         ..configured(ground, &project, files)
     };
     let title = format!("@{} {project} {step}: {}", invocation.agent, planned.name);
@@ -118,6 +121,7 @@ fn prepare_roadmap(words: &Words, ground: &mut dyn Ground) -> Result<Prepared, N
     }
     let files = place::find_project(ground, &project)?;
     let (roadmap, _) = place::read_roadmap(ground, &files.roadmap)?;
+    let phases = read_set_up(ground, &files, &roadmap)?;
     place::needs_git(ground)?;
     let attach = words.has("attach");
     let mut calls = vec![];
@@ -134,7 +138,7 @@ fn prepare_roadmap(words: &Words, ground: &mut dyn Ground) -> Result<Prepared, N
     }
     place::refuse_same_work(ground, &project, None)?;
     let parallel = words.number("parallel").unwrap_or(1);
-    let start = Start { agent, parallel, attach, ..configured(ground, &project, files) };
+    let start = Start { agent, parallel, attach, phases, ..configured(ground, &project, files) };
     let prepared = Prepared::new(format!("roadmap of {project}"), place::subject_of(&project, None), &start)?;
     Ok(Prepared { calls: Some(calls), ..prepared })
 }
@@ -166,18 +170,26 @@ fn availability(ground: &dyn Ground) -> Result<Availability, NoStart> {
     })
 }
 
+/// Reads what a run rests on beside its roadmap: the project's own phases and the state of its steps. Returns the former,
+/// to be recorded.
+fn read_set_up(
+    ground: &dyn Ground,
+    files: &ProjectFiles,
+    roadmap: &Roadmap,
+) -> Result<Option<PinnedFile>, NoStart> {
+    let (pinned, own) = place::read_phases(ground)?.unzip();
+    place::check_states(ground, files, roadmap, own.as_slice())?;
+    Ok(pinned)
+}
+
 /// What a run is started with: everything that must not change under its feet is recorded here.
 fn configured(ground: &dyn Ground, project: &str, files: ProjectFiles) -> Start {
     let config = ground.config();
-    // A file that cannot be read is recorded empty, and the run tells what is wrong with it.
-    let text = |path: &str| ground.read(path).ok().flatten().and_then(|bytes| String::from_utf8(bytes).ok());
-    let pin = |path: &String| PinnedFile { path: path.clone(), text: text(path).unwrap_or_default() };
     let mut start = Start {
         project: project.to_owned(),
         roadmap: files.roadmap,
         state: files.state,
         parallel: 1,
-        phases: config.guard.phases.as_ref().map(pin),
         ..Start::default()
     };
     start.adopt(config);

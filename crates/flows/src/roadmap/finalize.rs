@@ -1,6 +1,7 @@
 //! The closing pass after the last step: refactoring of the whole, a check of the tests themselves, a last look.
 
 use serde_json::json;
+use seriatim_core::failure::Failure;
 use seriatim_core::report::Brief;
 use seriatim_core::roadmap::facts::Closing;
 use seriatim_core::roadmap::facts::ClosingMutation;
@@ -24,14 +25,20 @@ use super::project::Project;
 use crate::Cx;
 use crate::attempts::Cap;
 use crate::attempts::attempts;
+use crate::gate::GateCall;
+use crate::gate::run_gate;
 use crate::request::Assignment;
 use crate::request::Check;
 use crate::request::Checkpoint;
 use crate::request::Command;
+use crate::request::CommitBase;
 use crate::request::Committed;
 use crate::request::Difference;
+use crate::request::Done;
 use crate::request::FileChange;
 use crate::request::GitCall;
+use crate::request::HookRun;
+use crate::request::Hooked;
 use crate::request::Stand;
 use crate::views;
 
@@ -68,10 +75,7 @@ pub(super) async fn close(cx: &Cx, project: &Project) -> Result<Closing, String>
 async fn recorded(cx: &Cx, project: &Project) -> Result<Vec<FilesModified>, String> {
     let mut all = vec![];
     for step in &project.roadmap.steps {
-        let file: StateFile = project
-            .state(cx, &step.id)
-            .await
-            .map_err(|findings| findings.first().map(|f| f.message.clone()).unwrap_or_default())?;
+        let file: StateFile = project.state(cx, &step.id).await.map_err(|broken| broken.headline())?;
         all.extend(file.files_modified(&step.id));
     }
     Ok(all)
@@ -99,7 +103,14 @@ async fn refactor(cx: &Cx, project: &Project, scope: &[String]) -> ClosingRefact
         Ok(left) => left,
         Err(failure) => return ClosingRefactoring::new(RefactoringStatus::NotDone, failure.message),
     };
-    let changed: Vec<FileChange> = changes(cx, &stand.tree).await;
+    let changed = match changes(cx, &stand.tree).await {
+        Ok(changed) => changed,
+        // What nobody can look at is not taken.
+        Err(failure) => {
+            let words = format!("The closing refactoring was put back: {}.", failure.message);
+            return put_back(cx, safe.as_deref(), report.summary, words).await;
+        }
+    };
     let kept = left.kept.iter().map(|file| file.path.as_str());
     let outside: Vec<&str> = changed
         .iter()
@@ -107,22 +118,20 @@ async fn refactor(cx: &Cx, project: &Project, scope: &[String]) -> ClosingRefact
         .filter(|path| !scope.iter().any(|s| s == path))
         .chain(kept)
         .collect();
+    let paths: Vec<String> =
+        changed.iter().cloned().flat_map(|file| [Some(file.path), file.old_path]).flatten().collect();
+    let (message, seen) = match look_with_hooks(cx, project, &paths).await {
+        Ok(looked) => looked,
+        Err(failure) => return ClosingRefactoring::new(RefactoringStatus::NotCommitted, failure.message),
+    };
     let red = red_gates(cx, project).await;
     if !red.is_empty() || !outside.is_empty() {
-        let restored = match &safe {
-            Some(id) => cx.restore(id).await.is_ok(),
-            None => false,
-        };
         let why = match outside.is_empty() {
             true => red.join(" "),
             false => format!("it changed files that no step changed: {}.", outside.join(", ")),
         };
         let words = format!("The closing refactoring was refused and put back: {why}");
-        return ClosingRefactoring {
-            restored: Some(restored),
-            claim: Some(report.summary),
-            ..ClosingRefactoring::new(RefactoringStatus::Refused, words)
-        };
+        return put_back(cx, safe.as_deref(), report.summary, words).await;
     }
     if changed.is_empty() {
         return ClosingRefactoring {
@@ -131,27 +140,64 @@ async fn refactor(cx: &Cx, project: &Project, scope: &[String]) -> ClosingRefact
         };
     }
     let checkpoint = Checkpoint {
-        message: format!("refactor({}): L4-L6\n\nArchitecture of the whole", project.start.project),
+        message,
         trailers: vec![("Step".to_owned(), FINALIZE.to_owned())],
-        paths: changed.into_iter().flat_map(|file| [Some(file.path), file.old_path]).flatten().collect(),
+        paths,
+        seen,
+        onto: Some(CommitBase::of(&stand)),
         ..Checkpoint::default()
     };
+    commit_refactoring(cx, checkpoint, report.summary).await
+}
+
+async fn commit_refactoring(cx: &Cx, checkpoint: Checkpoint, claim: String) -> ClosingRefactoring {
     match cx.git::<Committed>(GitCall::Commit(checkpoint)).await {
         Ok(made) => ClosingRefactoring {
             commit: Some(made.commit),
             files: Some(made.paths),
-            claim: Some(report.summary),
+            claim: Some(claim),
             ..ClosingRefactoring::new(RefactoringStatus::Done, "The closing refactoring is committed.")
         },
         Err(failure) => ClosingRefactoring::new(RefactoringStatus::NotCommitted, failure.message),
     }
 }
 
-async fn changes(cx: &Cx, since: &str) -> Vec<FileChange> {
+/// Has the user's hooks look at the change. Returns the message of its commit and the tree that is committed.
+async fn look_with_hooks(cx: &Cx, project: &Project, paths: &[String]) -> Done<(String, String)> {
+    let mut message = format!("refactor({}): L4-L6\n\nArchitecture of the whole", project.start.project);
+    if !paths.is_empty() {
+        let run = HookRun {
+            message: message.clone(),
+            paths: paths.to_vec(),
+            check: Check { ours: Some(paths.to_vec()), ..Check::named("hooks") },
+            bounded: true,
+            ..HookRun::default()
+        };
+        let hooked: Hooked = cx.git(GitCall::Hooks(run)).await?;
+        message = Some(hooked.message).filter(|text| !text.is_empty()).unwrap_or(message);
+    }
+    let seen: Stand = cx.git(GitCall::Stand { tree: String::new() }).await?;
+    Ok((message, seen.tree))
+}
+
+/// Brings the files back as they were before the closing pass, and says whether that succeeded.
+async fn put_back(cx: &Cx, safe: Option<&str>, claim: String, words: String) -> ClosingRefactoring {
+    let restored = match safe {
+        Some(id) => cx.restore(id).await.is_ok(),
+        None => false,
+    };
+    ClosingRefactoring {
+        restored: Some(restored),
+        claim: Some(claim),
+        ..ClosingRefactoring::new(RefactoringStatus::Refused, words)
+    }
+}
+
+async fn changes(cx: &Cx, since: &str) -> Result<Vec<FileChange>, Failure> {
     let apart = vec![".seriatim/".to_owned(), "docs/feature/".to_owned()];
     let call = GitCall::Changes { since: since.to_owned(), apart, limit_bytes: 0, tree: String::new() };
-    let found: Result<Difference, _> = cx.git(call).await;
-    found.map(|difference| difference.files).unwrap_or_default()
+    let found: Difference = cx.git(call).await?;
+    Ok(found.files)
 }
 
 fn assignment(
@@ -195,26 +241,8 @@ async fn red_gates(cx: &Cx, project: &Project) -> Vec<String> {
     let Some(step) = project.roadmap.steps.first() else { return vec![] };
     let mut objections = vec![];
     for (name, gate) in project.gates(cx).iter().filter(|(name, _)| name.as_str() != "acceptance") {
-        let command = Command {
-            argv: gate.words().cloned().collect(),
-            env: gate.env.clone(),
-            timeout_ms: gate.timeout_ms,
-            check: Some(gate.check.under(name)),
-            ..Command::default()
-        };
-        let (output, exit, broke) = match cx.exec(command).await {
-            Ok(ran) => (format!("{}{}", ran.stdout, ran.stderr), ran.code, None),
-            Err(failure) => (failure.output, None, Some(failure.message)),
-        };
-        let run = proof::GateRun {
-            gate: name.clone(),
-            command: gate.words().cloned().collect::<Vec<_>>().join(" "),
-            output,
-            exit,
-            expect: gate.expect.clone(),
-            broke,
-        };
-        let seen = [proof::see(&run)];
+        let call = GateCall { name: name.clone(), gate: gate.clone(), ..GateCall::default() };
+        let seen = [proof::see(&run_gate(cx, &call).await.evidence)];
         objections.extend(proof::judge(&step.id, Sort::Final, &seen, &Earlier::default()));
     }
     objections.into_iter().map(|objection| objection.message).collect()
@@ -256,7 +284,13 @@ async fn mutate(cx: &Cx, project: &Project, scope: &[String]) -> ClosingMutation
 async fn review(cx: &Cx, project: &Project) -> ClosingReview {
     let mut findings: Vec<String> = vec![];
     for step in &project.roadmap.steps {
-        let Ok(file) = project.state(cx, &step.id).await else { continue };
+        let file = match project.state(cx, &step.id).await {
+            Ok(file) => file,
+            Err(broken) => {
+                findings.push(format!("step {}: its state cannot be used: {}", step.id, broken.headline()));
+                continue;
+            }
+        };
         let schema = project.schema(&step.id, &file);
         let path = project.start.state_of(&step.id);
         let state = file.step(&path, &project.start.project, &step.id, &schema);

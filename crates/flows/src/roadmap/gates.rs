@@ -4,23 +4,23 @@ use seriatim_core::config::Comparator;
 use seriatim_core::evidence::coverage;
 use seriatim_core::evidence::coverage::Coverage;
 use seriatim_core::evidence::coverage::Threshold;
+use seriatim_core::gate::CheckEvidence;
+use seriatim_core::gate::Gate;
 use seriatim_core::process::Decimal;
 use seriatim_core::roadmap::facts::GateEvidence;
 use seriatim_core::roadmap::facts::RoadmapFact;
 use seriatim_core::roadmap::proof;
-use seriatim_core::roadmap::proof::GateRun;
 use seriatim_core::roadmap::proof::Objection;
 use seriatim_core::roadmap::proof::Seen;
 use seriatim_core::roadmap::proof::Sort;
 
-use super::Gate;
 use super::work::Work;
 use crate::Cx;
-use crate::request::Check;
-use crate::request::Command;
+use crate::gate::GateCall;
+use crate::gate::run_gate;
 
 /// The share that is enough where the configuration does not say (DW-64).
-const THRESHOLD: &str = "80";
+const THRESHOLD_PERCENT: i64 = 80;
 /// The name of the gate that measures.
 const COVERAGE: &str = "coverage";
 
@@ -28,10 +28,15 @@ const COVERAGE: &str = "coverage";
 pub(super) struct Shown {
     pub(super) seen: Seen,
     pub(super) evidence: GateEvidence,
-    /// What it printed, for values in it.
-    output: String,
-    /// The report that it wrote itself; absent where it had no view of its own.
-    reports: Option<Vec<Option<String>>>,
+    pub(super) value: Option<Coverage>,
+}
+
+impl Shown {
+    fn of(gate: &Gate, evidence: &CheckEvidence) -> Shown {
+        let seen = proof::see(evidence);
+        let recorded = GateEvidence::of(&seen, evidence.exit(), evidence.output, &gate.within);
+        Shown { seen, evidence: recorded, value: evidence.value }
+    }
 }
 
 impl Work<'_> {
@@ -71,36 +76,22 @@ impl Work<'_> {
     }
 
     async fn run_gate(&self, cx: &Cx, name: &str, gate: &Gate) -> Shown {
-        let argv: Vec<String> = gate.words().map(|word| self.filled(word)).collect();
-        let command = Command {
-            argv: argv.clone(),
+        let fill = |words: &[String]| words.iter().map(|word| self.filled(word)).collect::<Vec<_>>();
+        let filled = Gate {
+            command: fill(&gate.command),
+            within: fill(&gate.within),
+            subset: fill(&gate.subset),
+            ..gate.clone()
+        };
+        let call = GateCall {
+            name: name.to_owned(),
+            gate: filled,
             cwd: self.place.tree.clone(),
-            env: gate.env.clone(),
-            timeout_ms: gate.timeout_ms,
-            check: Some(Check {
-                reports: gate.value.iter().cloned().collect(),
-                // In a working tree of its own there is nothing of the user.
-                ours: (!self.place.is_beside()).then(|| self.ours.clone()),
-                ..gate.check.under(name)
-            }),
-            ..Command::default()
+            // In a working tree of its own there is nothing of the user.
+            ours: (!self.place.is_beside()).then(|| self.ours.clone()),
+            ..GateCall::default()
         };
-        let ran = cx.exec(command).await;
-        let (output, exit, broke, hash, reports) = match ran {
-            Ok(ran) => (format!("{}{}", ran.stdout, ran.stderr), ran.code, None, ran.output, ran.reports),
-            Err(failure) => (failure.output, None, Some(failure.message), None, None),
-        };
-        let run = GateRun {
-            gate: name.to_owned(),
-            command: argv.join(" "),
-            output,
-            exit,
-            expect: gate.expect.clone(),
-            broke,
-        };
-        let seen = proof::see(&run);
-        let evidence = GateEvidence::of(&seen, exit, hash, &gate.within);
-        Shown { seen, evidence, output: run.output, reports }
+        Shown::of(gate, &run_gate(cx, &call).await.evidence)
     }
 
     /// A word of a gate's command with what it stands for.
@@ -114,33 +105,22 @@ impl Work<'_> {
             .replace("{project}", project)
     }
 
-    /// The share of covered code that the gate measured.
-    pub(super) async fn covered(&self, cx: &Cx, shown: &[Shown]) -> Option<Option<Coverage>> {
-        let gate = self.gates.get(COVERAGE)?;
-        let shown = shown.iter().find(|shown| shown.seen.gate == COVERAGE)?;
-        let Some(value) = &gate.value else { return Some(coverage::in_output(&shown.output)) };
-        // A report file is told from a pattern by being there. In a view of its own only what the gate itself wrote is.
-        let report = match &shown.reports {
-            Some(written) => written.iter().flatten().next().cloned(),
-            None => cx.read(&self.place.at(value)).await.ok().map(|report| report.text),
-        };
-        if let Some(report) = report {
-            return Some(coverage::in_report(&report));
-        }
-        Some(coverage::by_expression(&shown.output, value))
+    /// The share of covered code that the gate measured; nothing where there is no such gate.
+    pub(super) fn covered(&self, shown: &[Shown]) -> Option<Option<Coverage>> {
+        self.gates.get(COVERAGE)?;
+        shown.iter().find(|shown| shown.seen.gate == COVERAGE).map(|shown| shown.value)
     }
 
     /// What is wrong with the coverage, if anything (K-51).
     pub(super) fn coverage_objection(&self, value: Option<Coverage>) -> Option<Objection> {
         let gate = self.gates.get(COVERAGE)?;
-        let comparator = match gate.comparator {
-            // Where nothing is said, this dialect wants more than the threshold.
-            None | Some(Comparator::MoreThan) => coverage::Comparator::Above,
-            Some(_) => coverage::Comparator::AtLeast,
-        };
-        let given = gate.threshold.as_deref().unwrap_or(THRESHOLD);
-        let percent: Decimal = given.parse().unwrap_or_else(|_| Decimal::whole(80));
-        proof::coverage(value, &Threshold { comparator, percent }, self.coverage_base)
+        // Where nothing is said, this dialect wants more than the threshold.
+        let usual = Comparator::MoreThan;
+        let threshold = gate.limit(usual).unwrap_or_else(|| Threshold {
+            comparator: gate.comparator.unwrap_or(usual),
+            percent: Decimal::whole(THRESHOLD_PERCENT),
+        });
+        proof::coverage(value, &threshold, self.coverage_base)
     }
 
     /// Measures the coverage before anything is changed, so that the step cannot lower it unseen.
@@ -152,7 +132,7 @@ impl Work<'_> {
         }
         let Some(gate) = self.gates.get(COVERAGE) else { return };
         let shown = [self.run_gate(cx, COVERAGE, gate).await];
-        self.coverage_base = self.covered(cx, &shown).await.flatten();
+        self.coverage_base = self.covered(&shown).flatten();
         self.memory.coverage = self.coverage_base.map(|share| share.to_string());
         cx.record(&RoadmapFact::CoverageBase {
             step: self.step.id.clone(),

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use seriatim_core::failure::Failure;
 use seriatim_core::roadmap::change;
 use seriatim_core::roadmap::change::Act;
 use seriatim_core::roadmap::change::By;
@@ -22,6 +23,7 @@ use seriatim_core::roadmap::skip::CHECKPOINT_PENDING;
 use seriatim_core::roadmap::state::PhaseStatus;
 use seriatim_core::roadmap::state::StepState;
 
+use super::base::workspace_stand;
 use super::people;
 use super::people::ObstacleChoice;
 use super::people::PushChoice;
@@ -33,6 +35,7 @@ use super::work::Stop;
 use super::work::Work;
 use crate::Cx;
 use crate::request::Checkpoint;
+use crate::request::CommitBase;
 use crate::request::Committed;
 use crate::request::Difference;
 use crate::request::FileChange;
@@ -95,6 +98,8 @@ impl Work<'_> {
         }
         self.pass_gate(now, point)?;
         self.save(cx).await?;
+        self.mind_base(cx).await?;
+        self.message = None;
         let committed = self.commit(cx, point, vec![]).await?;
         self.note_commit(cx, CommitKind::Checkpoint(point), committed);
         Ok(())
@@ -118,6 +123,9 @@ impl Work<'_> {
         let commit =
             StepCommit { subject: kind.subject(&step), commit: committed.commit, files: committed.paths };
         cx.record(&RoadmapFact::Committed { step, commit: commit.clone() });
+        if let Some(onto) = &mut self.onto {
+            onto.head = Some(commit.commit.clone());
+        }
         self.memory.commits.push(commit);
     }
 
@@ -135,6 +143,24 @@ impl Work<'_> {
         point: result::Checkpoint,
         more: Vec<String>,
     ) -> Result<Committed, Stop> {
+        let mut paths = self.files_to_commit(cx).await?;
+        let kind = match (point, self.place.is_beside()) {
+            (result::Checkpoint::Final, true) => CommitKind::Refactoring,
+            (point, _) => {
+                paths.extend(more);
+                CommitKind::Checkpoint(point)
+            }
+        };
+        if self.message.is_none() && self.run_hooks(cx, kind, &paths).await? {
+            self.prove_hooked(cx, point).await?;
+            self.seen = self.stand(cx).await?.tree;
+        }
+        let place = self.place.clone();
+        self.commit_paths(cx, kind, paths, &place).await
+    }
+
+    /// The files of the next commit: the step's own, and in the workspace its state files.
+    pub(super) async fn files_to_commit(&self, cx: &Cx) -> Result<Vec<String>, Stop> {
         let own = self.own_changes(cx).await?;
         let mut paths: BTreeSet<String> =
             own.into_iter().flat_map(|file| [Some(file.path), file.old_path]).flatten().collect();
@@ -148,49 +174,41 @@ impl Work<'_> {
         paths.retain(|path| !self.allowed.is_own(path) || path.ends_with(&log));
         if !self.place.is_beside() {
             paths.extend(self.state_files());
-            paths.extend(more);
         }
-        let kind = match (point, self.place.is_beside()) {
-            (result::Checkpoint::Final, true) => CommitKind::Refactoring,
-            (point, _) => CommitKind::Checkpoint(point),
-        };
-        self.commit_paths(cx, kind, paths.into_iter().collect(), &self.place).await
-    }
-
-    /// The state files of the step: its state and its trail.
-    pub(super) fn state_files(&self) -> Vec<String> {
-        [&self.path, &self.trail].into_iter().filter(|path| !path.is_empty()).cloned().collect()
+        Ok(paths.into_iter().collect())
     }
 
     pub(super) async fn commit_paths(
-        &self,
+        &mut self,
         cx: &Cx,
         kind: CommitKind,
         paths: Vec<String>,
         place: &Place,
     ) -> Result<Committed, Stop> {
+        let own_paths = paths.iter().filter(|path| self.allowed.is_own(path)).cloned().collect();
         let subject = kind.subject(&self.step.id);
-        let name = self.step.name.split_whitespace().collect::<Vec<_>>().join(" ");
         let checkpoint = Checkpoint {
-            message: format!("{subject}\n\n{name}"),
+            message: self.message.take().unwrap_or_else(|| self.message_of(kind)),
             trailers: vec![("Step".to_owned(), self.step.id.clone())],
             paths,
             may_be_empty: kind.may_be_empty(place),
             tree: place.tree.clone(),
+            seen: self.seen.clone(),
+            own: own_paths,
+            onto: self.onto.clone(),
         };
-        let failed = |failure: seriatim_core::failure::Failure| Stop::Failed {
-            reason: format!("`{subject}` could not be committed: {}", shortened(&failure.message)),
-            suggestions: vec![
-                "Fix what the message names; the files are as the step left them".to_owned(),
-                "Run the step again; what is closed is not done again".to_owned(),
-            ],
-            can_retry: true,
-        };
-        cx.git(GitCall::Commit(checkpoint)).await.map_err(failed)
+        cx.git(GitCall::Commit(checkpoint)).await.map_err(|failure| not_committed(&subject, &failure))
+    }
+
+    pub(super) fn message_of(&self, kind: CommitKind) -> String {
+        let name = self.step.name.split_whitespace().collect::<Vec<_>>().join(" ");
+        format!("{}\n\n{name}", kind.subject(&self.step.id))
     }
 
     /// What is left after the last checkpoint, on the branch of a step that is carried out beside others.
     pub(super) async fn commit_rest(&mut self, cx: &Cx) -> Result<(), Stop> {
+        self.mind_base(cx).await?;
+        self.message = None;
         let committed = self.commit(cx, result::Checkpoint::Final, vec![]).await?;
         self.note_commit(cx, CommitKind::Refactoring, committed);
         Ok(())
@@ -203,7 +221,7 @@ impl Work<'_> {
             if self.state.phase(COMMIT).is_some_and(|phase| phase.status != PhaseStatus::InProgress) {
                 self.start_phase(cx, COMMIT).await?;
             }
-            let proof = self.prove(cx, COMMIT, Sort::Commit, None).await?;
+            let proof = self.prove_committed(cx).await?;
             if !proof.objections.is_empty() {
                 self.end_phase(cx, COMMIT, &proof, None).await?;
                 let reasons: Vec<&str> = proof.objections.iter().map(|o| o.message.as_str()).collect();
@@ -269,10 +287,15 @@ impl Work<'_> {
     /// The step is done: on record before the commit, in the commit, and verified after it (K-36).
     async fn finish(&mut self, cx: &Cx, proof: &Proof) -> Result<FilesModified, Stop> {
         let before: StepState = self.state.clone();
-        if self.place.is_beside() {
+        let is_beside = self.place.is_beside();
+        if is_beside {
             self.advance(cx).await?;
+            self.onto = Some(CommitBase::of(&workspace_stand(cx).await?));
         }
         let files = FilesModified::of(&changed(&self.own_changes(cx).await?));
+        if is_beside {
+            self.come_here(cx).await?;
+        }
         let now = cx.now().await;
         self.pass_gate(now, result::Checkpoint::Final)?;
         cx.record(&proof.fact(&self.step.id, COMMIT, self.attempt(COMMIT), None));
@@ -288,12 +311,16 @@ impl Work<'_> {
         let log = self.write_log(cx, now).await;
         self.save_with(cx, Some(files.clone())).await?;
         let point = result::Checkpoint::Final;
-        let committed = match self.place.is_beside() {
+        let committed = match is_beside {
             false => self.commit(cx, point, log.into_iter().collect()).await,
             true => {
                 let mut files = self.state_files();
                 files.extend(log);
-                self.commit_paths(cx, CommitKind::Checkpoint(point), files, &Place::default()).await
+                let kind = CommitKind::Checkpoint(point);
+                match self.run_hooks(cx, kind, &files).await {
+                    Ok(_) => self.commit_paths(cx, kind, files, &Place::default()).await,
+                    Err(stop) => Err(stop),
+                }
             }
         };
         let committed = match committed {
@@ -332,6 +359,19 @@ impl Work<'_> {
         }
     }
 
+    /// From now on the work is in the workspace. What the user has not committed there is not the step's.
+    async fn come_here(&mut self, cx: &Cx) -> Result<(), Stop> {
+        self.place = Place::default();
+        self.memory.beside = false;
+        let Some(head) = self.stand(cx).await?.head else { return Ok(()) };
+        let dirty = self.changes(cx, &head, 0).await?;
+        let theirs = dirty.files.iter().filter(|file| !self.allowed.is_own(&file.path));
+        let theirs: Vec<String> =
+            theirs.flat_map(|file| std::iter::once(&file.path).chain(&file.old_path)).cloned().collect();
+        self.memory.apart.extend(theirs);
+        Ok(())
+    }
+
     /// After the steps before it were merged in, the step's own changes are those against the workspace's branch.
     pub(super) async fn rebase(&mut self, cx: &Cx) -> Result<(), Stop> {
         let stand: Stand = cx
@@ -342,6 +382,7 @@ impl Work<'_> {
             self.memory.base_tree.clone_from(&head);
             self.memory.base_commit = Some(head);
         }
+        self.onto = Some(CommitBase::of(&self.stand(cx).await?));
         Ok(())
     }
 
@@ -366,6 +407,16 @@ impl Work<'_> {
         if commit.is_empty() {
             return Ok(());
         }
+        let call =
+            GitCall::Between { from: Some(self.seen.clone()), to: commit.to_owned(), tree: String::new() };
+        let other: Vec<FileChange> = cx.git(call).await.map_err(|failure| Stop::failed(failure.message))?;
+        let is_work = |file: &&FileChange| self.ours.contains(&file.path) && !self.allowed.is_own(&file.path);
+        if let Some(other) = other.iter().find(is_work) {
+            let path = &other.path;
+            return Err(Stop::failed(format!(
+                "the commit holds {path} in another version than its checks saw"
+            )));
+        }
         let call = GitCall::Between {
             from: self.memory.base_commit.clone(),
             to: commit.to_owned(),
@@ -388,6 +439,18 @@ impl Work<'_> {
 fn changed(files: &[FileChange]) -> Vec<ChangedFile> {
     let of = |file: &FileChange| ChangedFile { path: file.path.clone(), deleted: file.kind == "deleted" };
     files.iter().map(of).collect()
+}
+
+/// Why a step stops when one of its commits does not come about.
+pub(super) fn not_committed(subject: &str, failure: &Failure) -> Stop {
+    Stop::Failed {
+        reason: format!("`{subject}` could not be committed: {}", shortened(&failure.message)),
+        suggestions: vec![
+            "Fix what the message names; the files are as the step left them".to_owned(),
+            "Run the step again; what is closed is not done again".to_owned(),
+        ],
+        can_retry: true,
+    }
 }
 
 fn shortened(text: &str) -> String {

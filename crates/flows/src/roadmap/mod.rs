@@ -1,11 +1,13 @@
 //! The roadmap dialect: the steps of a project through their phases, with evidence that the engine gathers itself.
 
+mod base;
 mod begin;
 mod call;
 mod close;
 mod dialect;
 pub(crate) mod entrance;
 mod finalize;
+mod findings;
 mod gates;
 mod home;
 mod people;
@@ -17,6 +19,7 @@ mod save;
 pub(crate) mod settings;
 mod several;
 mod tests_kept;
+mod unchecked;
 mod work;
 
 use std::collections::BTreeMap;
@@ -25,8 +28,8 @@ use serde::Deserialize;
 use serde::Serialize;
 use serde_json::Value;
 use serde_json::json;
-use seriatim_core::config::Comparator;
 use seriatim_core::finding::Finding;
+use seriatim_core::gate::Gate;
 use seriatim_core::projection::NoFiles;
 use seriatim_core::projection::Projector;
 use seriatim_core::roadmap::phases::Schema;
@@ -36,43 +39,9 @@ pub use dialect::DIALECT;
 use crate::Cx;
 use crate::registry::End;
 use crate::registry::Ended;
-use crate::request::Check;
 use project::Project;
 pub(crate) use save::apply;
 use work::StepEnd;
-
-/// A check that the engine runs itself, pinned when the work begins: nobody can loosen it while it goes on.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Gate {
-    pub argv: Vec<String>,
-    /// The command around it, such as that of a container; empty on the host (OC-98).
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub within: Vec<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub timeout_ms: Option<u64>,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub env: Vec<String>,
-    /// How it is kept apart.
-    #[serde(default)]
-    pub check: Check,
-    /// A pattern in the output that says why it failed.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub expect: Option<String>,
-    /// Where a measured value stands: a pattern on the output, or a report file.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub value: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub threshold: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub comparator: Option<Comparator>,
-}
-
-impl Gate {
-    /// Everything that is run, word by word.
-    fn words(&self) -> impl Iterator<Item = &String> {
-        self.within.iter().chain(&self.argv)
-    }
-}
 
 /// How agents are called.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -153,10 +122,13 @@ pub(crate) async fn roadmap(cx: Cx, input: Value) -> Ended {
             return ended(End::Failed, false, &format!("The work cannot be started: {e}"), Value::Null);
         }
     };
-    let project = match Project::open(&cx, start).await {
+    let mut project = match Project::open(&cx, start).await {
         Ok(project) => project,
         Err(end) => return end,
     };
+    if let Err(stop) = project.ask_about_gates(&cx).await {
+        return ended(End::Cancelled, false, &format!("Nothing was begun: {}.", stop.reason()), Value::Null);
+    }
     match project.start.only.clone() {
         Some(step) => one(&cx, &project, &step).await,
         None => several::all(&cx, &project).await,

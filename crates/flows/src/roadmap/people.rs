@@ -12,6 +12,7 @@ use seriatim_core::roadmap::facts::RoadmapDecision;
 use seriatim_core::roadmap::facts::RoadmapFact;
 
 use crate::Cx;
+use crate::request::CommitBase;
 
 choices! {
     /// What happens with changes of the user in files of the step.
@@ -49,6 +50,15 @@ choices! {
 }
 
 choices! {
+    /// What follows from findings that stay open.
+    pub(super) enum FindingsChoice {
+        Fix = "fix",
+        Accept = "accept",
+        Cancel = "cancel",
+    }
+}
+
+choices! {
     /// What follows from a conflict with merged changes.
     pub(super) enum ConflictChoice {
         Retry = "retry",
@@ -60,6 +70,15 @@ choices! {
 choices! {
     /// What follows from files that keep the step from being merged.
     pub(super) enum ObstacleChoice {
+        Retry = "retry",
+        Cancel = "cancel",
+    }
+}
+
+choices! {
+    /// How it goes on when the repository is no longer where the step left it.
+    pub(super) enum MovedChoice {
+        Approve = "approve",
         Retry = "retry",
         Cancel = "cancel",
     }
@@ -89,9 +108,11 @@ macro_rules! recorded_as {
 recorded_as!(OverlapChoice { Approve, Cancel });
 recorded_as!(GreenAtRedChoice { Fix, Skip, Cancel });
 recorded_as!(SlowAgentChoice { Retry, Skip, Cancel });
+recorded_as!(FindingsChoice { Fix, Accept, Cancel });
 recorded_as!(ReviewChoice { Approve, Rework, Cancel });
 recorded_as!(ConflictChoice { Retry, Rework, Cancel });
 recorded_as!(ObstacleChoice { Retry, Cancel });
+recorded_as!(MovedChoice { Approve, Retry, Cancel });
 recorded_as!(PushChoice { Approve, Cancel });
 
 /// Asks a person and records the decision. `id` is the step, or the matter itself where it is about no step.
@@ -234,6 +255,30 @@ pub(super) fn review(step: &str, from: &str, reason: &str, diff: &str) -> Questi
     asked
 }
 
+/// Findings of a review that were not closed. No answer lets a critical one stand.
+pub(super) fn findings(step: &str, lines: &[String], critical: bool) -> Question {
+    let accept = option(
+        FindingsChoice::Accept,
+        "Accept them",
+        "The findings named here stay as they are; your reason is recorded and shown with the result.",
+    )
+    .with_text();
+    let fix =
+        option(FindingsChoice::Fix, "Fix them", "The phase is tried again; what you write is passed on.");
+    let options = match critical {
+        true => vec![fix, stop(FindingsChoice::Cancel)],
+        false => vec![fix, accept, stop(FindingsChoice::Cancel)],
+    };
+    let mut asked = question(
+        format!("Step {step}: open findings"),
+        format!("The review of step {step} found problems that are still open. How should it go on?"),
+        "A finding stays open until the reviewer closes it by name, or a person accepts it.",
+        options,
+    );
+    asked.details = lines.join("\n");
+    asked
+}
+
 /// Two steps changed the same place.
 pub(super) fn conflict(step: &str, files: &[String], tree: &str, branch: &str) -> Question {
     let mut asked = question(
@@ -281,6 +326,30 @@ pub(super) fn in_the_way(step: &str, failure: &Failure) -> Question {
         ],
     );
     asked.details.clone_from(&failure.message);
+    asked
+}
+
+/// The repository is no longer where the step left it.
+pub(super) fn moved(step: &str, expected: &CommitBase, found: &CommitBase) -> Question {
+    let mut asked = question(
+        format!("Step {step}: the branch moved"),
+        format!(
+            "The work of step {step} stands on {}. Now {} is checked out. Where shall its commits be made?",
+            expected.in_words(),
+            found.in_words()
+        ),
+        "Nothing is committed on top of something that the checks have not seen.",
+        vec![
+            option(
+                MovedChoice::Approve,
+                "On what is checked out now",
+                "The step goes on from there, and its checks run on it before the last commit.",
+            ),
+            option(MovedChoice::Retry, "Where it was", "Check that out first; then it is looked at again."),
+            stop(MovedChoice::Cancel),
+        ],
+    );
+    asked.details = format!("Go back with:  {}", expected.way_back());
     asked
 }
 

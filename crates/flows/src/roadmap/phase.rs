@@ -54,6 +54,7 @@ impl Work<'_> {
         let sort = Sort::of(name);
         self.attempts = 0;
         let mut feedback: Vec<String> = std::mem::take(&mut self.words);
+        feedback.extend(self.memory.findings.brief().into_iter().map(|line| format!("Open finding {line}")));
         let mut refused = 0;
         loop {
             self.start_phase(cx, name).await?;
@@ -135,11 +136,7 @@ impl Work<'_> {
 
     /// A phase whose agent failed for good ends as failed, so that nothing is left in progress.
     async fn broke_off(&mut self, cx: &Cx, name: &str, stop: Stop) -> Stop {
-        let why = match &stop {
-            Stop::Failed { reason, .. } => reason.clone(),
-            Stop::Cancelled { by } => format!("{by} stopped it"),
-        };
-        let objection = Objection { rule: Rule::Agent, message: why, output: String::new() };
+        let objection = Objection { rule: Rule::Agent, message: stop.reason(), output: String::new() };
         let proof = Proof { objections: vec![objection], ..Proof::default() };
         match self.end_phase(cx, name, &proof, None).await {
             Ok(()) => stop,
@@ -184,6 +181,14 @@ impl Work<'_> {
                 GreenAtRedChoice::Cancel => Err(Stop::Cancelled { by: answer.by }),
             };
         }
+        if proof.objections.iter().all(|objection| objection.rule == Rule::ReviewFinding)
+            && self.memory.findings.open().next().is_some()
+        {
+            return match self.ask_about_findings(cx).await? {
+                Some(words) => Ok(GivenUp::Fix(Some(words).filter(|words| !words.trim().is_empty()))),
+                None => Ok(GivenUp::Fix(None)),
+            };
+        }
         self.void_red(cx, proof).await?;
         let reasons: Vec<&str> = proof.objections.iter().map(|o| o.message.as_str()).collect();
         Err(Stop::Failed {
@@ -218,6 +223,7 @@ impl Work<'_> {
         self.take(change::change(&self.state, &self.schema, &change, now), now)?;
         self.record_reopened(cx, last, ReopenCause::RedIsVoid, &objection.message);
         self.memory.red_tests.clear();
+        self.memory.red_loaders.clear();
         self.memory.red_counts.clear();
         self.save(cx).await
     }
@@ -250,10 +256,8 @@ impl Work<'_> {
 
     /// Takes over what the agent reported in the state file through `seriatim phase`.
     async fn reload(&mut self, cx: &Cx) -> Result<(), Stop> {
-        let file = self.project.state(cx, &self.step.id).await.map_err(|findings| {
-            let first = findings.first().map(|f| f.message.clone()).unwrap_or_default();
-            Stop::failed(format!("{} cannot be read: {first}", self.path))
-        })?;
+        let file = self.project.state(cx, &self.step.id).await;
+        let file = file.map_err(|broken| Stop::failed(broken.headline()))?;
         self.state = file.step(&self.path, &self.project.start.project, &self.step.id, &self.schema);
         self.saved.clone_from(&self.state);
         if self.state.status == StepStatus::Todo {

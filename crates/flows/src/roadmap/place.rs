@@ -1,19 +1,25 @@
 //! Where the files of a project with a roadmap are, and which work on it is not over.
 
+use std::collections::BTreeSet;
+
 use seriatim_core::finding::Finding;
-use seriatim_core::finding::Severity;
-use seriatim_core::finding::has_errors;
+use seriatim_core::reading::BrokenFile;
+use seriatim_core::reading::Reading;
 use seriatim_core::roadmap::Roadmap;
 use seriatim_core::roadmap::command::Message;
 use seriatim_core::roadmap::command::roadmap_paths;
 use seriatim_core::roadmap::command::state_paths;
+use seriatim_core::roadmap::phases::Schema;
+use seriatim_core::roadmap::store::StateFile;
 
+use super::PinnedFile;
 use crate::entrance::Ground;
-use crate::entrance::ListedKind;
 use crate::entrance::NoStart;
 use crate::entrance::Repository;
 use crate::entrance::Unfinished;
 
+/// What to do about a file that the configuration names and that is not there.
+const NAMED_BY_CONFIGURATION: &str = "write the file, or take `phases` out of [guard] in seriatim.toml";
 /// The name of the dialect, under which its runs are found.
 pub(crate) const NAME: &str = "roadmap";
 
@@ -40,17 +46,17 @@ impl From<Message> for NoStart {
 
 /// Returns the roadmap of a project, or the sentence that says where it should be (DW-30).
 pub fn find_roadmap(ground: &dyn Ground, project: &str) -> Result<String, Message> {
-    let there = roadmap_paths(project).into_iter().find(|path| ground.is_file(path));
+    let there = roadmap_paths(project).into_iter().find(|path| ground.exists(path));
     there.ok_or_else(|| Message::RoadmapNotFound { project: project.to_owned() })
 }
 
 /// Returns every file that holds the state of a project's steps, that of the current generation first (K-103).
 pub fn find_state_files(ground: &dyn Ground, project: &str) -> Vec<String> {
     let mut found: Vec<String> =
-        state_paths(project).into_iter().filter(|path| ground.is_file(path)).collect();
+        state_paths(project).into_iter().filter(|path| ground.exists(path)).collect();
     let steps = steps_folder(project);
     let listed = ground.list(&steps).into_iter();
-    let files = listed.filter(|entry| entry.kind == ListedKind::File && entry.name.ends_with(".json"));
+    let files = listed.filter(|entry| entry.name.ends_with(".json"));
     found.extend(files.map(|entry| format!("{steps}/{}", entry.name)));
     found
 }
@@ -74,24 +80,35 @@ pub fn find_project(ground: &dyn Ground, project: &str) -> Result<ProjectFiles, 
 
 /// Reads and checks the roadmap. Returns it with its warnings, or what is wrong with it (E-47).
 pub fn read_roadmap(ground: &dyn Ground, path: &str) -> Result<(Roadmap, Vec<Finding>), NoStart> {
-    let unreadable = |why: &str| NoStart::usage(format!("{path} cannot be read: {why}"));
-    let bytes = ground.read(path).map_err(|error| unreadable(&error))?;
-    let bytes = bytes.ok_or_else(|| unreadable("there is no such file"))?;
-    let text = String::from_utf8(bytes).map_err(|_| unreadable("it is not UTF-8"))?;
     let agents: Vec<String> = ground.config().agents.keys().cloned().collect();
-    let (roadmap, findings) = Roadmap::read_among(path, &text, &agents);
-    match roadmap {
-        Some(roadmap) if !has_errors(&findings) => Ok((roadmap, findings)),
-        _ => Err(NoStart::not_good(summary(path, &findings))
-            .hint("nothing was begun")
-            .because_of(path, text, findings)),
-    }
+    let reading = ground.text(path).parse(path, |text| Roadmap::read_among(path, text, &agents));
+    Ok(reading.required(path, "write the roadmap there")?)
 }
 
-fn summary(path: &str, findings: &[Finding]) -> String {
-    let first = findings.iter().find(|f| f.severity == Severity::Error);
-    let first = first.map(|f| format!(" (line {}: {})", f.place.line, f.message)).unwrap_or_default();
-    format!("{path} has errors{first}")
+/// Reads the list of phases that the configuration names, with its text.
+pub(super) fn read_phases(ground: &dyn Ground) -> Result<Option<(PinnedFile, Schema)>, NoStart> {
+    let Some(path) = &ground.config().guard.phases else { return Ok(None) };
+    let text = ground.text(path).required(path, NAMED_BY_CONFIGURATION)?;
+    let schema = Reading::Read(text.clone()).parse_whole(path, Schema::parse);
+    let schema = schema.required(path, NAMED_BY_CONFIGURATION)?;
+    Ok(Some((PinnedFile { path: path.clone(), text }, schema)))
+}
+
+/// Refuses where a file with the state of steps is there and cannot be used: no step counts as new or done by default.
+pub(super) fn check_states(
+    ground: &dyn Ground,
+    files: &ProjectFiles,
+    roadmap: &Roadmap,
+    own: &[Schema],
+) -> Result<(), NoStart> {
+    let paths: BTreeSet<String> =
+        roadmap.steps.iter().map(|step| files.state.replace("{step}", &step.id)).collect();
+    let read = |path: &String| {
+        let reading = ground.text(path).parse_whole(path, |text| StateFile::read(path, text, own));
+        reading.optional().err()
+    };
+    let broken: Vec<BrokenFile> = paths.iter().filter_map(read).collect();
+    if broken.is_empty() { Ok(()) } else { Err(NoStart::broken(broken)) }
 }
 
 /// Returns what a run is about: two of the same are never unfinished at once.

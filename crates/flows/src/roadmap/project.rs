@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 use seriatim_core::finding::Finding;
-use seriatim_core::finding::has_errors;
+use seriatim_core::reading::BrokenFile;
+use seriatim_core::reading::Reading;
 use seriatim_core::roadmap::Roadmap;
 use seriatim_core::roadmap::document;
 use seriatim_core::roadmap::facts::RoadmapFact;
@@ -15,13 +16,12 @@ use seriatim_core::roadmap::store::StateFile;
 use super::Start;
 use super::USUAL_AGENT;
 use super::ended;
+use super::unchecked::Unchecked;
 use crate::Cx;
 use crate::registry::End;
 use crate::registry::Ended;
 use crate::registry::FileFindings;
-use crate::request::Done;
 use crate::request::Expect;
-use crate::request::Text;
 use crate::request::WriteFile;
 
 pub(super) struct Project {
@@ -30,40 +30,42 @@ pub(super) struct Project {
     pub(super) roadmap: Roadmap,
     /// Lists of phases that the project brings itself.
     pub(super) own: Vec<Schema>,
+    /// What a person let close without a gate.
+    pub(super) unchecked: Option<Unchecked>,
 }
 
 impl Project {
     pub(super) async fn open(cx: &Cx, start: Start) -> Result<Project, Ended> {
-        let text = match cx.read(&start.roadmap).await {
-            Ok(text) => text.text,
-            Err(failure) => {
-                let message = format!("Roadmap not found at {}: {}", start.roadmap, failure.message);
+        let path = &start.roadmap;
+        let text = cx.reading(path).await.map(|text| text.text);
+        let reading = text.parse(path, |text| Roadmap::read_among(path, text, &start.agents));
+        let roadmap = match reading {
+            Reading::Read((roadmap, _)) => roadmap,
+            Reading::Absent => {
+                let message = format!("Roadmap not found at {path}.");
                 return Err(ended(End::Failed, false, &message, Value::Null));
             }
-        };
-        let (roadmap, findings) = Roadmap::read_among(&start.roadmap, &text, &start.agents);
-        let roadmap = match roadmap {
-            Some(roadmap) if !has_errors(&findings) => roadmap,
-            _ => return Err(broken(&start.roadmap, findings)),
+            Reading::Broken(file) => return Err(broken(path, file.findings)),
         };
         let own = start.own_schemas().map_err(|findings| {
             let path = start.phases.as_ref().map_or("", |pinned| pinned.path.as_str());
             broken(path, findings)
         })?;
-        Ok(Project { start, roadmap, own })
+        Ok(Project { start, roadmap, own, unchecked: None })
     }
 
     /// The state file of a step as it is now; a new one is made where there is none yet.
-    pub(super) async fn state(&self, cx: &Cx, step: &str) -> Result<StateFile, Vec<Finding>> {
+    pub(super) async fn state(&self, cx: &Cx, step: &str) -> Result<StateFile, BrokenFile> {
         let path = self.start.state_of(step);
-        let text = match cx.read(&path).await {
-            Ok(text) => text.text,
-            Err(_) => self.new_state(cx, &path, step).await,
+        let text = match cx.reading(&path).await {
+            Reading::Read(text) => text.text,
+            Reading::Absent => self.new_state(cx, &path, step).await?,
+            Reading::Broken(file) => return Err(file),
         };
-        StateFile::read(&path, &text, &self.own)
+        StateFile::read(&path, &text, &self.own).map_err(|findings| BrokenFile::of(&path, text, findings))
     }
 
-    async fn new_state(&self, cx: &Cx, path: &str, step: &str) -> String {
+    async fn new_state(&self, cx: &Cx, path: &str, step: &str) -> Result<String, BrokenFile> {
         let now = cx.now().await;
         let text = document::new_for(path, &self.start.project, step, now);
         let file = WriteFile {
@@ -73,10 +75,14 @@ impl Project {
             append: false,
             durable: true,
         };
-        match cx.write(file).await {
-            Ok(_) => text,
-            Err(_) => cx.read(path).await.map(|t| t.text).unwrap_or(text),
-        }
+        let Err(failure) = cx.write(file).await else { return Ok(text) };
+        // Another process may have written it in between.
+        let reading = cx.reading(path).await.map(|text| text.text);
+        let unwritable = || {
+            let why = format!("it cannot be written: {}", failure.message);
+            BrokenFile::unreadable(path, &why, "make its folder writable")
+        };
+        reading.optional()?.ok_or_else(unwritable)
     }
 
     /// The phases of a step (K-123).
@@ -85,16 +91,16 @@ impl Project {
     }
 
     /// The steps that are done, by the state files.
-    pub(super) async fn done(&self, cx: &Cx) -> Result<BTreeSet<String>, Vec<Finding>> {
+    pub(super) async fn done(&self, cx: &Cx) -> Result<BTreeSet<String>, BrokenFile> {
         if !self.start.state.contains("{step}") {
             return Ok(self.state(cx, "").await?.done());
         }
         let mut done = BTreeSet::new();
         for step in &self.roadmap.steps {
             let path = self.start.state_of(&step.id);
-            let text: Done<Text> = cx.read(&path).await;
-            let Ok(text) = text else { continue };
-            done.extend(StateFile::read(&path, &text.text, &self.own)?.done());
+            let text = cx.reading(&path).await.map(|text| text.text);
+            let reading = text.parse_whole(&path, |text| StateFile::read(&path, text, &self.own));
+            done.extend(reading.optional()?.map(|file| file.done()).unwrap_or_default());
         }
         Ok(done)
     }

@@ -1,5 +1,7 @@
 //! What a phase shows: the agent's claim on one side, what the engine saw itself on the other.
 
+use seriatim_core::evidence::loading;
+use seriatim_core::evidence::lost::says_removal;
 use seriatim_core::evidence::scenarios;
 use seriatim_core::guard::scope::Allowed;
 use seriatim_core::report::Report;
@@ -13,6 +15,7 @@ use seriatim_core::roadmap::facts::RoadmapFact;
 use seriatim_core::roadmap::plan::Step;
 use seriatim_core::roadmap::proof;
 use seriatim_core::roadmap::proof::Earlier;
+use seriatim_core::roadmap::proof::LoaderFile;
 use seriatim_core::roadmap::proof::Objection;
 use seriatim_core::roadmap::proof::Rule;
 use seriatim_core::roadmap::proof::Sort;
@@ -22,7 +25,6 @@ use seriatim_core::roadmap::state::TestResults;
 
 use super::gates::Shown;
 use super::tests_kept::plain;
-use super::work::KeptCounts;
 use super::work::Stop;
 use super::work::Work;
 use crate::Cx;
@@ -59,14 +61,27 @@ impl Work<'_> {
         proof.objections.extend(self.out_of_scope(&difference));
         let tests = self.test_files(cx, &difference).await;
         proof.objections.extend(proof::cheats(sort, &tests));
-        let edits = proof::gate_edits(&self.gate_files(cx).await);
+        if sort.is_red() {
+            let lost = proof::losses(&tests);
+            match says_removal(&self.words_of_step()) {
+                true => proof.notes.extend(lost.into_iter().map(|loss| loss.message)),
+                false => proof.objections.extend(lost),
+            }
+        }
+        let loaders = self.loader_files(cx, &difference).await;
+        let held: Vec<_> = loaders.iter().filter(|file| self.holds_loader(sort, file)).cloned().collect();
+        let byte_code = difference.files.iter().map(|file| file.path.clone());
+        let byte_code: Vec<String> = byte_code.filter(|path| loading::is_byte_code(path)).collect();
+        let mut edits = proof::gate_edits(&self.gate_files(cx).await);
+        edits.extend(proof::loader_edits(&held, &byte_code));
         let edited = !edits.is_empty();
         proof.objections.extend(edits);
         self.look_at_scenario(sort, &tests, &mut proof);
         self.look_at_claim(sort, report, &mut proof);
+        self.keep_findings(cx, sort, report, &mut proof).await?;
         // A gate that was edited shows nothing.
         if !edited {
-            self.look_at_gates(cx, phase, sort, &tests, &mut proof).await?;
+            self.look_at_gates(cx, phase, sort, (&tests, &loaders), &mut proof).await?;
         }
         if matches!(sort, Sort::Green | Sort::GreenUnit) && proof.objections.is_empty() {
             // Neither tests nor the state files of the step are code that could be refactored.
@@ -182,9 +197,6 @@ impl Work<'_> {
         if sort != Sort::Review {
             return;
         }
-        let findings = proof::review_findings(&report.outputs);
-        proof.objections.extend(proof::review_objections(&findings));
-        self.findings = findings.iter().map(proof::ReviewFinding::to_json).collect();
         for judged in report.criteria.iter().filter(|judged| !judged.met) {
             let message = format!("The criterion \"{}\" is not met: {}", judged.criterion, judged.reason);
             proof.objections.push(Objection { rule: Rule::Criteria, message, output: String::new() });
@@ -197,7 +209,7 @@ impl Work<'_> {
         cx: &Cx,
         phase: &str,
         sort: Sort,
-        tests: &[TestFile],
+        (tests, loaders): (&[TestFile], &[LoaderFile]),
         proof: &mut Proof,
     ) -> Result<(), Stop> {
         self.adopt(cx).await;
@@ -213,20 +225,19 @@ impl Work<'_> {
         let before = self.stand(cx).await?.tree;
         let shown = self.run_gates(cx, phase, &names).await;
         self.set_apart(cx, &before).await?;
-        let red = self.memory.red_counts.iter().map(|(gate, kept)| (gate.clone(), kept.counts()));
-        let earlier = Earlier { red: red.collect() };
+        let earlier = Earlier { red: self.memory.red_counts.clone() };
         let seen: Vec<_> = shown.iter().map(|shown| shown.seen.clone()).collect();
         let objections = proof::judge(phase, sort, &seen, &earlier);
         if sort.is_red() && objections.is_empty() {
             for seen in &seen {
                 if let Some(counts) = &seen.counts {
-                    self.memory.red_counts.insert(seen.gate.clone(), KeptCounts::of(counts));
+                    self.memory.red_counts.insert(seen.gate.clone(), *counts);
                 }
             }
-            self.remember_red(tests);
+            self.remember_red(tests, loaders);
         }
         proof.objections.extend(objections);
-        if let Some(value) = self.covered(cx, &shown).await {
+        if let Some(value) = self.covered(&shown) {
             proof.objections.extend(self.coverage_objection(value));
             proof.notes.extend(value.map(|value| format!("coverage {value}")));
         }
@@ -257,6 +268,12 @@ impl Work<'_> {
             }
         }
         Ok(())
+    }
+
+    /// What the step says about itself.
+    fn words_of_step(&self) -> String {
+        let Step { name, description, criteria, .. } = self.step;
+        format!("{name} {} {}", description.as_deref().unwrap_or_default(), criteria.join(" "))
     }
 
     /// Whether the step names exactly this file as its own.

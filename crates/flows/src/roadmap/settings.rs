@@ -5,14 +5,13 @@ use std::collections::BTreeMap;
 use seriatim_core::config;
 use seriatim_core::config::Config;
 use seriatim_core::config::DEFAULT_AGENT;
+use seriatim_core::gate::Gate;
 
 use super::Call;
-use super::Gate;
 use super::Start;
 use super::project::Project;
 use super::work::Work;
 use crate::Cx;
-use crate::request::Check;
 
 /// The gates that phases know.
 const GATES: [&str; 5] = ["acceptance", "tests", "lint", "coverage", "security"];
@@ -29,28 +28,12 @@ pub(crate) fn pins(config: &Config) -> Config {
     }
 }
 
-impl From<&config::Gate> for Gate {
-    fn from(gate: &config::Gate) -> Gate {
-        Gate {
-            argv: gate.command.clone(),
-            within: gate.within.clone(),
-            timeout_ms: gate.timeout_ms,
-            env: gate.env.clone(),
-            check: Check::of("", gate),
-            expect: gate.expect.clone(),
-            value: gate.value.clone(),
-            threshold: gate.threshold.map(|threshold| threshold.to_string()),
-            comparator: gate.comparator,
-        }
-    }
-}
-
 impl Start {
     /// Takes over what the configuration says about agents, gates and the course of steps.
     pub fn adopt(&mut self, config: &Config) {
         let config = pins(config);
         self.agents = config.agents.keys().filter(|name| *name != DEFAULT_AGENT).cloned().collect();
-        self.gates = config.gates.iter().map(|(name, gate)| (name.clone(), Gate::from(gate))).collect();
+        self.gates = config.gates;
         self.call = if config.roadmap.whole_steps { Call::Step } else { Call::Phase };
         self.push = config.roadmap.push;
         self.entry_point = config.roadmap.entry_point;

@@ -33,6 +33,7 @@ use crate::Cx;
 use crate::registry::End;
 use crate::registry::Ended;
 use crate::request::CaughtUp;
+use crate::request::Done;
 use crate::request::GitCall;
 use crate::request::Stand;
 use crate::request::TreePlace;
@@ -42,8 +43,24 @@ const TREES: &str = "@trees";
 
 /// Carries a step out in the workspace itself.
 pub(super) async fn in_place(cx: &Cx, project: &Project, id: &str) -> StepEnd {
-    let end = carry_out_here(cx, project, id).await;
-    closed(cx, end)
+    match carry_out_here(cx, project, id).await {
+        Ok(end) => closed(cx, end),
+        Err(elsewhere) => elsewhere.go_on(cx, project).await,
+    }
+}
+
+/// A step whose work lies in a working tree of its own, where it goes on.
+struct Elsewhere<'s> {
+    step: &'s Step,
+    /// The commit at which the workspace is now.
+    head: String,
+}
+
+impl Elsewhere<'_> {
+    async fn go_on(self, cx: &Cx, project: &Project) -> StepEnd {
+        let end = one_beside(cx, project, self.step, &self.head).await;
+        closed(cx, end)
+    }
 }
 
 /// Records how a step ended.
@@ -53,20 +70,25 @@ fn closed(cx: &Cx, end: StepEnd) -> StepEnd {
     end
 }
 
-async fn carry_out_here(cx: &Cx, project: &Project, id: &str) -> StepEnd {
+async fn carry_out_here<'p>(cx: &Cx, project: &'p Project, id: &str) -> Result<StepEnd, Elsewhere<'p>> {
     let Some(step) = project.roadmap.step(id) else {
         let message = format!("Step {id} not found in roadmap.");
-        return StepEnd::Blocked(Told::new(id, StepResult::Blocked, message));
+        return Ok(StepEnd::Blocked(Told::new(id, StepResult::Blocked, message)));
     };
     let mut work = match begin::open(cx, project, step, Place::default()).await {
         Ok(work) => work,
-        Err(end) => return end,
+        Err(end) => return Ok(end),
     };
+    if work.memory.is_elsewhere()
+        && let Ok(Stand { head: Some(head), .. }) = work.stand(cx).await
+    {
+        return Err(Elsewhere { step, head });
+    }
     project.announce(cx, step, &work.schema);
-    match through(cx, &mut work).await {
+    Ok(match through(cx, &mut work).await {
         Ok(end) => end,
         Err(stop) => work.stopped(cx, stop).await,
-    }
+    })
 }
 
 async fn through(cx: &Cx, work: &mut Work<'_>) -> Result<StepEnd, Stop> {
@@ -84,9 +106,13 @@ pub(super) async fn all(cx: &Cx, project: &Project) -> Ended {
     };
     let mut done = match project.done(cx).await {
         Ok(done) => done,
-        Err(findings) => {
-            let first = findings.first().map(|f| f.message.clone()).unwrap_or_default();
-            return ended(End::Blocked, false, &format!("The state cannot be read: {first}."), Value::Null);
+        Err(broken) => {
+            let message = format!(
+                "{}. Nothing was begun. To fix it: {}; then start again with `seriatim run roadmap`.",
+                broken.headline(),
+                broken.remedy()
+            );
+            return ended(End::Blocked, false, &message, Value::Null);
         }
     };
     let before = done.clone();
@@ -181,56 +207,80 @@ async fn side_by_side(
     let items: Vec<(String, &Step)> = steps.iter().map(|step| (step.id.clone(), *step)).collect();
     let worked = cx
         .par(limit, items, |cx, step| async move {
-            let place = place_of(project, step);
-            let opened = open_tree(&cx, project, step, place, base).await;
-            match opened {
-                Ok(mut work) => {
-                    let result = beside(&cx, &mut work).await;
-                    Ok((work, result))
-                }
-                Err(end) => Err(end),
-            }
+            let mut work = open_tree(&cx, project, step, base).await?;
+            let result = beside(&cx, &mut work).await;
+            Ok((work, result))
         })
         .await;
     let mut ends = vec![];
     for one in worked {
         let end = match one {
             Err(end) => end,
-            Ok((mut work, Err(stop))) => {
-                close_tree(cx, &work.place, false).await;
-                work.stopped(cx, stop).await
-            }
-            Ok((mut work, Ok(()))) => match join(cx, &mut work).await {
-                Ok(end) => end,
-                Err(stop) => work.stopped(cx, stop).await,
-            },
+            Ok((work, result)) => come_home(cx, work, result).await,
         };
         ends.push(closed(cx, end));
     }
     ends
 }
 
+/// One step in a working tree of its own, and home.
+async fn one_beside(cx: &Cx, project: &Project, step: &Step, base: &str) -> StepEnd {
+    match open_tree(cx, project, step, base).await {
+        Err(end) => end,
+        Ok(mut work) => {
+            let result = beside(cx, &mut work).await;
+            come_home(cx, work, result).await
+        }
+    }
+}
+
+/// Merges a step that got to its end. The working tree of one that did not stays, and the step goes on there when it is
+/// carried out again.
+async fn come_home(cx: &Cx, mut work: Work<'_>, result: Result<(), Stop>) -> StepEnd {
+    let joined = match result {
+        Ok(()) => join(cx, &mut work).await,
+        Err(stop) => Err(stop),
+    };
+    match joined {
+        Ok(end) => end,
+        Err(stop) => work.stopped(cx, stop).await,
+    }
+}
+
 fn place_of(project: &Project, step: &Step) -> Place {
     Place {
         tree: format!("{TREES}/{}-{}", project.start.project, step.id),
         branch: format!("seriatim/{}/{}", project.start.project, step.id),
-        path: String::new(),
+        ..Place::default()
     }
 }
 
+/// Opens a step in its working tree: the one in which an earlier run left it, or a new one.
 async fn open_tree<'p>(
     cx: &Cx,
     project: &'p Project,
     step: &'p Step,
-    place: Place,
     base: &str,
 ) -> Result<Work<'p>, StepEnd> {
-    let mut work = begin::open(cx, project, step, place.clone()).await?;
+    let mut work = begin::open(cx, project, step, place_of(project, step)).await?;
     project.announce(cx, step, &work.schema);
-    let (tree, branch, base) = (place.tree, place.branch, base.to_owned());
-    match cx.git::<TreePlace>(GitCall::OpenTree { tree, branch, base }).await {
+    let call = |resume: bool| GitCall::OpenTree {
+        tree: work.place.tree.clone(),
+        branch: work.place.branch.clone(),
+        base: base.to_owned(),
+        resume,
+    };
+    let mut opened: Done<TreePlace> = Ok(TreePlace::default());
+    if work.memory.is_elsewhere() {
+        opened = cx.git(call(true)).await;
+    }
+    if opened.as_ref().is_ok_and(|left| !left.resumed) {
+        opened = cx.git(call(false)).await;
+    }
+    match opened {
         Ok(opened) => {
             work.place.path = opened.path;
+            work.place.resumed = opened.resumed;
             Ok(work)
         }
         Err(failure) => {
@@ -258,6 +308,7 @@ async fn close_tree(cx: &Cx, place: &Place, merged: bool) {
 /// Merges a step that was carried out beside others: the steps that were merged before are merged into its branch, its
 /// checks run on both together, and only then the workspace's branch moves.
 async fn join(cx: &Cx, work: &mut Work<'_>) -> Result<StepEnd, Stop> {
+    work.mind_home(cx).await?;
     loop {
         let message = CommitKind::Merge.subject(&work.step.id);
         let call = GitCall::CatchUp { tree: work.place.tree.clone(), message };
@@ -284,9 +335,13 @@ async fn join(cx: &Cx, work: &mut Work<'_>) -> Result<StepEnd, Stop> {
         }
     }
     work.rebase(cx).await?;
-    let files = work.bring_home(cx).await?;
-    close_tree(cx, &work.place.clone(), true).await;
-    Ok(work.done(files))
+    let place = work.place.clone();
+    let files = work.bring_home(cx).await;
+    // Once its files are in the workspace the step goes on there, also where the last commit did not come about.
+    if !work.place.is_beside() {
+        close_tree(cx, &place, true).await;
+    }
+    Ok(work.done(files?))
 }
 
 /// Does the step anew in the workspace, on top of what is there now.

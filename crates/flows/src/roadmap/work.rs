@@ -10,8 +10,10 @@ use serde_json::Value;
 use serde_json::json;
 use seriatim_core::evidence::Counts;
 use seriatim_core::evidence::coverage::Coverage;
+use seriatim_core::gate::Gate;
 use seriatim_core::guard::scope::Allowed;
 use seriatim_core::hash::Hash;
+use seriatim_core::ledger::FindingLedger;
 use seriatim_core::report::Judged;
 use seriatim_core::report::Usage;
 use seriatim_core::roadmap::facts::StepCommit;
@@ -22,9 +24,9 @@ use seriatim_core::roadmap::result::FilesModified;
 use seriatim_core::roadmap::state::StepState;
 use seriatim_core::time::Utc;
 
-use super::Gate;
 use super::project::Project;
 use crate::registry::End;
+use crate::request::CommitBase;
 
 /// The working tree in which a step is carried out.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -35,6 +37,8 @@ pub(super) struct Place {
     pub(super) branch: String,
     /// Where people find it.
     pub(super) path: String,
+    /// It holds what an earlier run of the step left in it.
+    pub(super) resumed: bool,
 }
 
 impl Place {
@@ -61,15 +65,20 @@ pub(super) struct Memory {
     pub(super) apart: BTreeSet<String>,
     /// The tests as they were when they were red.
     pub(super) red_tests: BTreeMap<String, RedTest>,
+    /// The files that decide how tests are loaded, as they were when the tests were red: the part that does.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub(super) red_loaders: BTreeMap<String, Option<Hash>>,
+    /// What reviews found, until it is closed by name.
+    pub(super) findings: FindingLedger,
     /// For each gate how many tests ran when they were red.
-    pub(super) red_counts: BTreeMap<String, KeptCounts>,
+    pub(super) red_counts: BTreeMap<String, Counts>,
     /// Files that gates name, as they were when the step began.
     pub(super) gate_files: Vec<(String, String, Hash)>,
     /// The share of covered code at the step's base, as it was printed.
     pub(super) coverage: Option<String>,
     /// Lines that GREEN added.
     pub(super) green_lines: u64,
-    /// It was carried out in a working tree of its own, so that its work is on a branch.
+    /// Its work is in a working tree of its own and on a branch, and not in the workspace.
     pub(super) beside: bool,
     /// What agents used for the step so far, over all runs (DW-90).
     pub(super) usage: Usage,
@@ -78,6 +87,11 @@ pub(super) struct Memory {
 }
 
 impl Memory {
+    /// Whether the step was begun in a working tree of its own, which may still be there.
+    pub(super) fn is_elsewhere(&self) -> bool {
+        self.beside && !self.base_tree.is_empty()
+    }
+
     /// Reads what an earlier run left; nothing is the memory of a step that was never begun.
     pub(super) fn read(left: Value) -> Result<Memory, String> {
         match left {
@@ -93,24 +107,12 @@ pub(super) struct RedTest {
     pub(super) text: String,
 }
 
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub(super) struct KeptCounts {
-    total: u64,
-    passed: u64,
-    failed: u64,
-    errors: u64,
-    skipped: u64,
-}
+/// Longer tests are known by their hash alone from one run to the next.
+const KEPT_BYTES_MAX: usize = 256 << 10;
 
-impl KeptCounts {
-    pub(super) fn of(counts: &Counts) -> KeptCounts {
-        let Counts { total, passed, failed, errors, skipped } = *counts;
-        KeptCounts { total, passed, failed, errors, skipped }
-    }
-
-    pub(super) fn counts(self) -> Counts {
-        let KeptCounts { total, passed, failed, errors, skipped } = self;
-        Counts { total, passed, failed, errors, skipped }
+impl RedTest {
+    pub(super) fn of(hash: Hash, text: String) -> RedTest {
+        RedTest { hash, text: if text.len() > KEPT_BYTES_MAX { String::new() } else { text } }
     }
 }
 
@@ -155,6 +157,14 @@ pub(super) struct Work<'p> {
     pub(super) unsaid: Vec<seriatim_core::roadmap::audit::Event>,
     /// Files that the last attempt changed in its view and that the step may not change.
     pub(super) kept: Vec<String>,
+    /// The commit and branch on which the next commit is made.
+    pub(super) onto: Option<CommitBase>,
+    /// The branch of the workspace when the step began, for one that is carried out beside others.
+    pub(super) home: Option<CommitBase>,
+    /// The tree of the files that are committed next: what the checks saw.
+    pub(super) seen: String,
+    /// The message of the next commit as the user's hooks left it, where they have looked at it already.
+    pub(super) message: Option<String>,
     /// Files of the step that differ from where it began.
     pub(super) ours: Vec<String>,
     /// What goes on record with the next saving.
@@ -179,6 +189,14 @@ pub(super) enum Stop {
 impl Stop {
     pub(super) fn failed(reason: impl Into<String>) -> Stop {
         Stop::Failed { reason: reason.into(), suggestions: vec![], can_retry: true }
+    }
+
+    /// Returns why in a few words.
+    pub(super) fn reason(&self) -> String {
+        match self {
+            Stop::Failed { reason, .. } => reason.clone(),
+            Stop::Cancelled { by } => format!("{by} stopped it"),
+        }
     }
 }
 

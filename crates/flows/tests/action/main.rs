@@ -7,6 +7,8 @@
 #[cfg(test)]
 mod beginning;
 #[cfg(test)]
+mod broken_files;
+#[cfg(test)]
 mod cancelling;
 #[cfg(test)]
 mod gates;
@@ -14,6 +16,8 @@ mod gates;
 mod known_holes;
 #[cfg(test)]
 mod options;
+#[cfg(test)]
+mod promise;
 #[cfg(test)]
 mod reviewing;
 #[cfg(test)]

@@ -22,7 +22,7 @@ fn oc_18_the_straight_way_is_told_from_its_first_to_its_last_event() {
     let story = World::new(PLAN).says("Gate release", "approve", "well done").play();
     story.ends(
         End::Completed,
-        "The action build is done: 1 files written, every gate passed. Evidence: \
+        "The action build is done: 1 file written. Approved: release by ann. Not checked: this action has no gate that runs a check. Evidence: \
          planning-mds/operations/evidence/build-20260207-103001/.",
     );
     assert_eq!(
@@ -30,6 +30,7 @@ fn oc_18_the_straight_way_is_told_from_its_first_to_its_last_event() {
         [
             "Snapshot build-1 taken.",
             "The action build began for ada.",
+            "Not checked: this action has no gate that runs a check.",
             "Evidence written to planning-mds/operations/evidence/build-20260207-103001/ (5 files).",
             "Stage 1 began: Architect.",
             "Architect called, attempt 1.",

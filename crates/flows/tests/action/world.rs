@@ -116,6 +116,12 @@ pub(crate) fn work(role: &str, files: &mut Files, call: u32) -> Done<Report> {
     done(json!({"findings": []}))
 }
 
+/// A reviewer that looks again and finds everything fixed.
+fn closings(parameters: &Value) -> Value {
+    let open = parameters["open_findings"].as_array().cloned().unwrap_or_default();
+    open.iter().map(|finding| json!({"id": finding["id"], "reason": "fixed"})).collect()
+}
+
 impl World {
     /// An action `build` with these steps.
     pub(crate) fn new(steps: &str) -> World {
@@ -156,7 +162,8 @@ impl World {
         self.starting(|start| {
             let argv = argv.split(' ').map(str::to_owned).collect();
             let own = |text: Option<&str>| text.map(str::to_owned);
-            let gate = Gate { argv, value: own(value), threshold: own(threshold), ..Gate::default() };
+            let threshold = threshold.map(|text| text.parse().unwrap());
+            let gate = Gate { command: argv, value: own(value), threshold, ..Gate::default() };
             start.gates.insert(name.to_owned(), gate);
         })
     }
@@ -294,6 +301,11 @@ impl World {
         };
         match self.acts.get(&(role.clone(), call)) {
             Some(act) => Reply::of(&act(files)),
+            None if role == "security" => {
+                let mut done = work(&role, files, call).unwrap();
+                done.outputs.insert("closed".to_owned(), closings(&assignment.brief.parameters));
+                Reply::of(&Done::Ok(done))
+            }
             None => Reply::of(&work(&role, files, call)),
         }
     }
@@ -403,7 +415,7 @@ impl World {
                 self.copies.insert(copy.clone(), self.files.clone());
                 self.marks.insert(copy.clone(), self.files.clone());
                 let place = format!("{COPIES}/{copy}");
-                Reply::of(&Done::Ok(TreePlace { name: place.clone(), path: place }))
+                Reply::of(&Done::Ok(TreePlace { name: place.clone(), path: place, resumed: false }))
             }
             SceneCall::Changes { name, copy } => {
                 let found: Vec<SceneChange> = changes(&self.marks[name], place(copy)).collect();

@@ -36,9 +36,10 @@ fn cy_89_the_question_shows_the_evidence_and_the_answer_is_bound_to_the_tree_and
     let question = story.question("Approval");
     assert_eq!(
         question.details,
-        "Existing Tests: 1 passed, 0 failed\nLinter/Formatter: no such check is configured\n\
+        "Existing Tests: 1 test ran, it passed\nLinter/Formatter: no such check is configured\n\
          Security Scans: no such check is configured\nPlanned changes: all planned files were changed\nCredentials: \n\
-         Authorization: \nScope: 2 lines in 1 file.\n\n\
+         Authorization: \nScope: 2 lines in 1 file.\n\
+         Test files: nothing that the checks stand on changed unplanned\n\n\
          --- a/greet.sh\n+++ b/greet.sh\n@@ -1,1 +1,1 @@\n-echo hello\n+echo good morning\n"
     );
     let diff = "--- a/greet.sh\n+++ b/greet.sh\n@@ -1,1 +1,1 @@\n-echo hello\n+echo good morning\n";

@@ -4,11 +4,9 @@
 use serde_json::json;
 use seriatim_core::failure::Class;
 use seriatim_flows::cycle::DOCUMENT;
-use seriatim_flows::request::Ran;
 
 use crate::story::Story;
 use crate::world::World;
-use crate::world::ran;
 use crate::world::step;
 
 /// A document that a person wrote by hand.
@@ -18,15 +16,7 @@ const BY_HAND: &str = "# Cycle 009: work\n\nA goal that a person wrote by hand.\
 type Hole = (&'static str, fn() -> Story, fn(&Story) -> bool);
 
 const HOLES: &[Hole] = &[
-    ("a Judge that crashes counts as PASS", judge_crashes, ends_well),
-    ("\"all checks are green\" although none is configured", no_checks, says_green),
-    ("checks that the automation file requires are not run and nothing is said", required_checks, ends_well),
-    ("a test command that ran no test passes", zero_tests, ends_well),
-    ("a subset of a suite that crashed counts as the whole", subset, ends_well),
     ("a step that changed other files than the planned ones passes", other_files, ends_well),
-    ("a document that cannot be read is overwritten", unreadable_document, lost_what_a_person_wrote),
-    ("an automation file that cannot be read means defaults", unreadable_automation, ends_well),
-    ("a forbidden pattern that is no regular expression forbids nothing", bad_pattern, ends_well),
     ("a document that could not be archived is cleared", archive_fails, lost_the_document),
     ("a cancellation at the question about an earlier cycle archives it", cancelled_at_occupied, cleared),
     ("work beyond the limits stays where no snapshot could be taken", no_snapshot, committed_a),
@@ -46,14 +36,6 @@ fn the_list_of_known_holes_only_shrinks() {
 
 fn ends_well(story: &Story) -> bool {
     story.ended.good
-}
-
-fn says_green(story: &Story) -> bool {
-    story.question("Approval").question.contains("all checks are green")
-}
-
-fn lost_what_a_person_wrote(story: &Story) -> bool {
-    !story.files.values().any(|text| text.contains("wrote by hand"))
 }
 
 fn lost_the_document(story: &Story) -> bool {
@@ -76,49 +58,10 @@ fn planned_twice(story: &Story) -> bool {
     story.called().iter().filter(|role| **role == "planner").count() == 2
 }
 
-fn judge_crashes() -> Story {
-    World::new().fails("judge", Class::Crash, "it ended with exit code 7").run()
-}
-
-fn no_checks() -> Story {
-    World::new().with(|world| world.start.gates.clear()).run()
-}
-
-fn required_checks() -> Story {
-    World::new()
-        .automation("agents: {judge: {required_checks: [existing_tests, linter, security_scan]}}\n")
-        .run()
-}
-
-fn zero_tests() -> Story {
-    World::new().command("tests", ran(0, "test result: ok. 0 passed; 0 failed; 0 ignored\n")).run()
-}
-
-fn subset() -> Story {
-    let crash = Ok(Ran { code: None, ..Ran::default() });
-    let mut world = World::new().command("tests", crash).command("quick", ran(0, "fine\n"));
-    world.start.gates.get_mut("tests").unwrap().subset = vec!["quick".to_owned()];
-    world.run()
-}
-
 fn other_files() -> Story {
     World::new()
         .does("actor", json!({"result": "SUCCESS"}), |outside| outside.write("other.sh", "echo\n"))
         .run()
-}
-
-fn unreadable_document() -> Story {
-    World::new().file(DOCUMENT, BY_HAND).with(|world| world.bad_reads = vec![1, 2]).run()
-}
-
-fn unreadable_automation() -> Story {
-    let strict = "loop: {max_consecutive_insufficient: 1}\n";
-    World::new().automation(strict).with(|world| world.bad_reads = vec![1, 2]).insufficient(1).run()
-}
-
-fn bad_pattern() -> Story {
-    let automation = "agents: {actor: {forbidden_commands: ['rm (-rf']}}\n";
-    World::new().automation(automation).shows("actor", "rm -rf build").run()
 }
 
 fn archive_fails() -> Story {

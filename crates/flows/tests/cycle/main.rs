@@ -8,17 +8,23 @@ mod approving;
 #[cfg(test)]
 mod beginning;
 #[cfg(test)]
+mod broken_files;
+#[cfg(test)]
 mod cancelling;
 #[cfg(test)]
 mod checking;
 #[cfg(test)]
 mod choosing;
 #[cfg(test)]
+mod deeds;
+#[cfg(test)]
 mod known;
 #[cfg(test)]
 mod pausing;
 #[cfg(test)]
 mod planning;
+#[cfg(test)]
+mod promise;
 #[cfg(test)]
 mod recovering;
 #[cfg(test)]

@@ -36,7 +36,10 @@ fn cy_77_a_new_goal_after_a_pause_is_a_new_cycle_of_the_same_run() {
     assert_eq!(story.archive(), ["2026-01-18_cycle-001_incomplete.md", "2026-01-18_cycle-002.md"]);
     let document = story.archived("2026-01-18_cycle-002.md");
     assert!(document.starts_with("# Cycle 002: work\n") && document.contains(other), "{document}");
-    assert!(!document.contains("too curt") && !story.brief("planner", 5).contains("too curt"));
+    // What stood in the way is over; a finding is not.
+    assert!(!story.brief("planner", 5).contains("sent back"));
+    assert!(story.brief("planner", 5).contains("## Open findings\n- F1 HIGH: too curt (judge)"));
+    assert!(document.contains("F1 HIGH: too curt (judge): closed by judge: it is fixed"), "{document}");
     assert!(story.told().contains(&"Cycle 001 ended incomplete.".to_owned()));
     assert_eq!(story.ended.outcome["cycle"], 2);
     let facts: Vec<Fact> = story.all_facts().into_iter().map(|data| Fact { at: Utc(0), data }).collect();
@@ -73,7 +76,7 @@ fn e_32_fails_and_insufficients_are_counted_apart() {
     // A pass does.
     let passed = World::new()
         .insufficient(4)
-        .reports("judge", json!({"result": "PASS"}))
+        .reports("judge", json!({"result": "PASS", "closed": [{"id": "F1", "reason": "it greets now"}]}))
         .says("Approval", "changes", "Shorter.")
         .insufficient(5)
         .cancelled_at("Paused")

@@ -51,8 +51,14 @@ impl Story {
         all.iter().map(|fact| sentence(fact).unwrap_or_else(|| panic!("{fact} has no sentence"))).collect()
     }
 
-    /// What `log` tells: one line for each fact.
+    /// What `log` tells: one line for each fact, but for those that every cycle of this world begins with.
     pub(crate) fn told(&self) -> Vec<String> {
+        let usual = ["Not checked, because it is not configured:", "Before the work 1 test ran."];
+        let is_usual = |line: &String| usual.iter().any(|words| line.starts_with(words));
+        self.told_all().into_iter().filter(|line| !is_usual(line)).collect()
+    }
+
+    pub(crate) fn told_all(&self) -> Vec<String> {
         let line =
             |s: Sentence| if s.detail.is_empty() { s.text } else { format!("{} [{}]", s.text, s.detail) };
         self.sentences().into_iter().map(line).collect()

@@ -23,12 +23,16 @@ use seriatim_flows::request::Done;
 use seriatim_flows::request::FORBIDDEN;
 use seriatim_flows::request::FileChange;
 use seriatim_flows::request::GitCall;
+use seriatim_flows::request::Hooked;
 use seriatim_flows::request::Ran;
 use seriatim_flows::request::Stand;
 use seriatim_flows::request::Surveyed;
 use seriatim_flows::request::Text;
 use seriatim_flows::request::WriteFile;
 
+pub(crate) use crate::deeds::greet;
+use crate::deeds::lines;
+use crate::deeds::usual;
 use crate::stage;
 use crate::stage::body;
 use crate::story::Story;
@@ -54,7 +58,7 @@ impl Outside {
     }
 }
 
-type Happening = Box<dyn FnOnce(&mut Outside)>;
+pub(crate) type Happening = Box<dyn FnOnce(&mut Outside)>;
 
 /// What a role does when it is called.
 struct Turn {
@@ -90,11 +94,17 @@ pub(crate) struct World {
     people: Vec<Word>,
     /// What commands do, by their first word.
     commands: Vec<(&'static str, Done<Ran>)>,
+    /// What the tests do before the work.
+    pub(crate) floor: Done<Ran>,
     failed_deliveries: VecDeque<Failure>,
     cancel_at: Option<&'static str>,
+    /// What every question without a word of its own is answered with, the approval aside.
+    otherwise: Option<&'static str>,
     trees: Vec<Files>,
     snapshots: Vec<Files>,
     reads: u32,
+    /// How often the Actor was called.
+    acts: u32,
     seen: Seen,
 }
 
@@ -104,6 +114,8 @@ pub(crate) struct Seen {
     /// The briefs of the roles.
     pub(crate) briefs: Vec<(String, String)>,
     pub(crate) commands: Vec<Vec<String>>,
+    /// Runs of tests before the work.
+    pub(crate) floors: Vec<Vec<String>>,
     pub(crate) deliveries: Vec<Delivery>,
     pub(crate) slept_ms: Vec<u64>,
 }
@@ -128,7 +140,7 @@ pub(crate) fn ran(code: i32, stdout: &str) -> Done<Ran> {
 impl World {
     /// A Planner that plans one small step, an Actor that does it, a Judge that finds it good, and green tests.
     pub(crate) fn new() -> World {
-        let tests = Gate { argv: vec!["tests".to_owned()], ..Gate::default() };
+        let tests = Gate { command: vec!["tests".to_owned()], ..Gate::default() };
         World {
             start: Start {
                 project: "work".to_owned(),
@@ -149,11 +161,14 @@ impl World {
             turns: VecDeque::new(),
             people: vec![],
             commands: vec![],
+            floor: ran(0, "test result: ok. 1 passed; 0 failed; 0 ignored\n"),
             failed_deliveries: VecDeque::new(),
             cancel_at: None,
+            otherwise: None,
             trees: vec![],
             snapshots: vec![],
             reads: 0,
+            acts: 0,
             seen: Seen::default(),
         }
     }
@@ -186,6 +201,12 @@ impl World {
     pub(crate) fn shows(mut self, role: &'static str, command: &str) -> World {
         let reply = json!({"outputs": {"result": "SUCCESS"}, "unknown": {FORBIDDEN: [command]}});
         self.turns.push_back(Turn { role, reply: Ok(reply), happens: Some(Box::new(greet)) });
+        self
+    }
+
+    /// The next time this role is called, this is its whole report.
+    pub(crate) fn replies(mut self, role: &'static str, report: Value) -> World {
+        self.turns.push_back(Turn { role, reply: Ok(report), happens: None });
         self
     }
 
@@ -246,6 +267,12 @@ impl World {
         self
     }
 
+    /// Questions that the script does not foresee are answered with this.
+    pub(crate) fn lenient(mut self, choice: &'static str) -> World {
+        self.otherwise = Some(choice);
+        self
+    }
+
     pub(crate) fn file(mut self, path: &str, text: &str) -> World {
         self.outside.write(path, text);
         self
@@ -258,7 +285,7 @@ impl World {
 
     /// A further check of the project, with a command of the same name.
     pub(crate) fn gate(mut self, name: &str) -> World {
-        let gate = Gate { argv: vec![name.to_owned()], ..Gate::default() };
+        let gate = Gate { command: vec![name.to_owned()], ..Gate::default() };
         self.start.gates.insert(name.to_owned(), gate);
         self
     }
@@ -271,20 +298,22 @@ impl World {
         Story::new(played, self.seen, self.outside.files)
     }
 
-    fn attempt(&mut self, role: &str) -> Done<Report> {
+    fn attempt(&mut self, role: &str, prompt: &str) -> Done<Report> {
         self.outside.minutes_pass(self.agent_minutes);
+        self.acts += u32::from(role == "actor");
         let scripted = self.turns.iter().position(|turn| turn.role == role);
         let turn = scripted.and_then(|index| self.turns.remove(index));
         let (reply, happens) = match turn {
             Some(turn) => (turn.reply, turn.happens),
-            None => usual(role),
+            None => usual(role, prompt, self.acts),
         };
         if let Some(happens) = happens {
             happens(&mut self.outside);
         }
         let mut report = reply?;
-        report["status"] = json!("done");
-        report["summary"] = json!("as asked");
+        let fields = report.as_object_mut().unwrap();
+        fields.entry("status").or_insert(json!("done"));
+        fields.entry("summary").or_insert(json!("as asked"));
         Ok(serde_json::from_value(report).unwrap())
     }
 
@@ -295,7 +324,9 @@ impl World {
         }
         let word = self.people.iter().position(|word| word.header == question.header);
         let word = word.map(|index| self.people.remove(index));
-        let word = word.unwrap_or_else(|| {
+        let otherwise = self.otherwise.filter(|_| question.header != "Approval");
+        let unforeseen = otherwise.map(|choice| Word { header: "", choice, text: None, happens: None });
+        let word = word.or(unforeseen).unwrap_or_else(|| {
             assert_eq!(question.header, "Approval", "nobody answers {question:#?}");
             Word { header: "Approval", choice: "commit", text: None, happens: None }
         });
@@ -326,6 +357,11 @@ impl World {
     }
 
     fn exec(&mut self, command: &Command) -> Done<Ran> {
+        let ours = command.check.as_ref().and_then(|check| check.ours.as_ref());
+        if ours.is_some_and(Vec::is_empty) {
+            self.seen.floors.push(command.argv.clone());
+            return self.floor.clone();
+        }
         self.seen.commands.push(command.argv.clone());
         let scripted = self.commands.iter().position(|(name, _)| *name == command.argv[0]);
         match scripted {
@@ -392,7 +428,17 @@ impl World {
                 body(&Done::Ok(Stand { tree, branch, ..Stand::default() }))
             }
             GitCall::Changes { since, apart, .. } => body(&self.changes(since, apart)),
+            GitCall::Show { at, paths, .. } => {
+                let index = at.strip_prefix("tree").and_then(|number| number.parse::<usize>().ok());
+                let files = index.and_then(|index| self.trees.get(index)).cloned().unwrap_or_default();
+                let text = |path: &String| {
+                    let text = files.get(path)?.clone();
+                    Some(Text { hash: Hash::of(text.as_bytes()), text })
+                };
+                body(&Done::Ok(paths.iter().map(text).collect::<Vec<_>>()))
+            }
             GitCall::Deliver(delivery) => body(&self.deliver(delivery)),
+            GitCall::Hooks(_) => body(&Done::Ok(Hooked::default())),
             other => panic!("a cycle does not ask for {other:?}"),
         }
     }
@@ -407,7 +453,7 @@ impl stage::World for World {
                 if self.cancel_at == Some(role.as_str()) {
                     return None;
                 }
-                body(&self.attempt(&role))
+                body(&self.attempt(&role, &assignment.brief.prompt))
             }
             Request::Ask(question) => body(&self.ask(question)?),
             Request::Exec(command) if self.cancel_at == Some(command.argv[0].as_str()) => return None,
@@ -449,23 +495,4 @@ impl stage::World for World {
             other => panic!("a cycle makes no request `{}`", other.name()),
         })
     }
-}
-
-/// The change that is asked for.
-pub(crate) fn greet(outside: &mut Outside) {
-    outside.write("greet.sh", "echo good morning\n");
-}
-
-/// What a role does without a script.
-fn usual(role: &str) -> (Done<Value>, Option<Happening>) {
-    match role {
-        "planner" => (Ok(json!({"outputs": step(json!({}))})), None),
-        "actor" => (Ok(json!({"outputs": {"result": "SUCCESS"}})), Some(Box::new(greet))),
-        "judge" => (Ok(json!({"outputs": {"result": "PASS"}})), None),
-        other => panic!("a cycle has no role `{other}`"),
-    }
-}
-
-fn lines(text: Option<&String>) -> Vec<&str> {
-    text.map(|text| text.lines().collect()).unwrap_or_default()
 }

@@ -72,7 +72,7 @@ impl World {
             ("agents/security/SKILL.md", guide("security")),
             ("lifecycle-stage.yaml", LIFECYCLE.to_owned()),
         ];
-        let tests = Gate { argv: vec!["tests".to_owned()], ..Gate::default() };
+        let tests = Gate { command: vec!["tests".to_owned()], ..Gate::default() };
         World {
             files: files.map(|(path, text)| (path.to_owned(), text)).into(),
             start: Start {
@@ -120,7 +120,14 @@ impl World {
         let counts = if deed == Deed::SaysNo { Deed::Honest } else { deed };
         let result = search::World::result(self);
         ledger.reported(&role, counts, result);
-        body(&hands::report(deed, json!({"outputs": {"findings": findings}})))
+        let open = given.brief.parameters["open_findings"].as_array().cloned().unwrap_or_default();
+        let closed: Vec<Value> = match deed {
+            Deed::Honest | Deed::Strays => {
+                open.iter().map(|one| json!({"id": one["id"], "reason": "fixed"})).collect()
+            }
+            _ => vec![],
+        };
+        body(&hands::report(deed, json!({"outputs": {"findings": findings, "closed": closed}})))
     }
 
     fn read(&self, path: &str) -> Done<Text> {
@@ -349,9 +356,6 @@ impl search::World for World {
         }
         if ledger.marks.contains("critical") {
             words.push("a critical finding is open".to_owned());
-        }
-        if ledger.marks.contains("read lifecycle-stage.yaml") {
-            words.push("a lifecycle file that cannot be read counts as none".to_owned());
         }
         let result = self.result();
         if ledger.answer("Gate release").is_none_or(|(choice, seen)| choice != "approve" || *seen != result) {

@@ -52,7 +52,7 @@ impl World {
         let mut repository = Repository::of(files);
         repository.user_commits();
         let gate =
-            |name: &&str| ((*name).to_owned(), Gate { argv: vec![(*name).to_owned()], ..Gate::default() });
+            |name: &&str| ((*name).to_owned(), Gate { command: vec![(*name).to_owned()], ..Gate::default() });
         World {
             start: Start {
                 project: "work".to_owned(),
@@ -282,14 +282,15 @@ impl search::World for World {
         if ledger.answers.get("Approval").is_none_or(|(_, seen)| *seen != result) {
             words.push("what is delivered is not what was approved".to_owned());
         }
-        if self.start.gates.is_empty() {
+        if self.start.gates.is_empty() && ledger.marks.contains(crate::ledger::SAYS_GREEN) {
             words.push("no check is configured, and the approval says that all are green".to_owned());
         }
         if ledger.marks.contains(&format!("read {AUTOMATION}")) {
             words.push("an automation file that cannot be read means defaults".to_owned());
         }
         let demands = |text: &String| text.contains("required_checks");
-        if files.get(AUTOMATION).is_some_and(demands) && !self.start.gates.contains_key("lint") {
+        let accepted = ledger.answer("Not checked").is_some_and(|(choice, _)| choice == "accept");
+        if files.get(AUTOMATION).is_some_and(demands) && !self.start.gates.contains_key("lint") && !accepted {
             words.push("a check that the automation file requires was never run".to_owned());
         }
         words

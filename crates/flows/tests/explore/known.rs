@@ -20,14 +20,6 @@ pub(crate) const KNOWN: &[Hole] = &[
         why: "The end names no way on. Law 8: every refusal names its exits.",
     },
     Hole {
-        signature: "action/3/a critical finding is open",
-        why: "A finding is lost when its reviewer is called again. Law 3: findings stay until they are closed.",
-    },
-    Hole {
-        signature: "action/3/a lifecycle file that cannot be read counts as none",
-        why: "A broken file means its defaults. Law 1: it stops before any agent is called.",
-    },
-    Hole {
         signature: "action/3/backend-developer gave no usable report, and it counts as good",
         why: "A role that crashes, is silent or invalid can count as done. Law 1: absent is unknown.",
     },
@@ -38,26 +30,6 @@ pub(crate) const KNOWN: &[Hole] = &[
     Hole {
         signature: "action/3/backend-developer says done and did nothing, and it counts as good",
         why: "The claim is believed where nothing is checked. Law 1: a claim is no evidence.",
-    },
-    Hole {
-        signature: "action/3/gate docs was never run",
-        why: "A required check is not run. Law 1: never counted as passed.",
-    },
-    Hole {
-        signature: "action/3/gate tests could not be started, and it counts as good",
-        why: "A gate that cannot be started can be passed over. Law 1: not run is unknown.",
-    },
-    Hole {
-        signature: "action/3/gate tests did not come to its end, and it counts as good",
-        why: "A gate that timed out or was killed counts as a smaller run that passed. Law 2: unknown for the rest.",
-    },
-    Hole {
-        signature: "action/3/gate tests ran no test, and it counts as good",
-        why: "Zero tests pass. Law 2: at least one test where tests are counted.",
-    },
-    Hole {
-        signature: "action/3/gate tests red, and it counts as good",
-        why: "A measure outvotes the exit code. Law 2: red is red.",
     },
     Hole {
         signature: "action/3/gate tests was run on something else than the result",
@@ -80,14 +52,6 @@ pub(crate) const KNOWN: &[Hole] = &[
         why: "The approval is not bound to the whole change. Law 4.",
     },
     Hole {
-        signature: "action/3/work that does not exist counts as done",
-        why: "Skipping the validation takes work that is not there. Law 4: one answer settles what its question names.",
-    },
-    Hole {
-        signature: "cycle/3/a check that the automation file requires was never run",
-        why: "A required check is not run. Law 1: never counted as passed.",
-    },
-    Hole {
         signature: "cycle/3/a file outside of the plan is delivered",
         why: "The whole tree is delivered. Law 5: one measure of change.",
     },
@@ -100,52 +64,8 @@ pub(crate) const KNOWN: &[Hole] = &[
         why: "Leftovers of a judging role stay in the tree. Law 5: one measure of change.",
     },
     Hole {
-        signature: "cycle/3/actor partly done, and says so, and it counts as good",
-        why: "A report that says partial is taken as done. Law 1: partial is unknown.",
-    },
-    Hole {
-        signature: "cycle/3/an automation file that cannot be read means defaults",
-        why: "A broken file means its defaults. Law 1: it stops before any agent is called.",
-    },
-    Hole {
-        signature: "cycle/3/gate tests did not come to its end, and it counts as good",
-        why: "A gate that timed out or was killed counts as a smaller run that passed. Law 2: unknown for the rest.",
-    },
-    Hole {
-        signature: "cycle/3/gate tests ran no test, and it counts as good",
-        why: "Zero tests pass. Law 2: at least one test where tests are counted.",
-    },
-    Hole {
-        signature: "cycle/3/judge gave no usable report, and it counts as good",
-        why: "A role that crashes, is silent or invalid can count as done. Law 1: absent is unknown.",
-    },
-    Hole {
-        signature: "cycle/3/judge partly done, and says so, and it counts as good",
-        why: "A report that says partial is taken as done. Law 1: partial is unknown.",
-    },
-    Hole {
-        signature: "cycle/3/no check is configured, and the approval says that all are green",
-        why: "Absent checks are told as green. Law 1: nothing was checked is never green.",
-    },
-    Hole {
-        signature: "cycle/3/planner partly done, and says so, and it counts as good",
-        why: "A report that says partial is taken as done. Law 1: partial is unknown.",
-    },
-    Hole {
         signature: "guard/3/a commit passes while the step is FAILED",
         why: "Lawful skips of all phases make a failed step whole. Law 1: a commit needs a verdict.",
-    },
-    Hole {
-        signature: "process/1/the end does not say what to do next: 'Get the change into the release' is done; the result is REJECTED",
-        why: "The end names no way on. Law 8: every refusal names its exits.",
-    },
-    Hole {
-        signature: "process/3/The wish is fulfilled partly done, and says so, and it counts as good",
-        why: "A report that says partial is taken as done. Law 1: partial is unknown.",
-    },
-    Hole {
-        signature: "roadmap/1/the end does not say what to do next: Roadmap not found at docs/feature/calc/roadmap",
-        why: "The end names no way on. Law 8: every refusal names its exits.",
     },
     Hole {
         signature: "roadmap/3/GREEN makes the checks look green, and it counts as good",
@@ -166,10 +86,6 @@ pub(crate) const KNOWN: &[Hole] = &[
     Hole {
         signature: "roadmap/3/the step is not DONE in the file that is committed",
         why: "The state is saved after the commit where git fails between them. Law 4: read back after the effect.",
-    },
-    Hole {
-        signature: "roadmap/3/the test was never shown to be red",
-        why: "A test run at RED that a signal ended counts as red. Law 2: killed is unknown.",
     },
     Hole {
         signature: "roadmap/3/what is committed does not hold the code",

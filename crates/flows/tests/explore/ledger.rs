@@ -14,6 +14,9 @@ use crate::hands::How;
 /// Choices that take what there is; all others send it back, or end it.
 const TAKES: [&str; 8] = ["approve", "skip", "override", "accept", "met", "done", "trust", "continue"];
 
+/// A question said that all checks are green.
+pub(crate) const SAYS_GREEN: &str = "a question says green";
+
 /// How many facts a state knows.
 const FACTS: usize = 3;
 
@@ -96,6 +99,9 @@ impl Ledger {
 
     /// A person answered: what the question names is decided where the choice takes it.
     pub(crate) fn answered(&mut self, question: &Question, choice: &str, result: u64) {
+        if question.question.contains("checks are green") {
+            self.marks.insert(SAYS_GREEN.to_owned());
+        }
         self.answers.insert(hands::without_numbers(&question.header), (choice.to_owned(), result));
         // An approval of the whole tells who did what, and not what went wrong.
         if !TAKES.contains(&choice) || question.header.starts_with("Gate ") {
@@ -119,7 +125,10 @@ impl Ledger {
 
 /// Whether a text names something, word for word.
 fn names(text: &str, name: &str) -> bool {
-    text.contains(&plain(name.strip_prefix("gate ").unwrap_or(name)))
+    let name = name.strip_prefix("gate ").unwrap_or(name);
+    // A cycle calls this gate by another word.
+    let alias = if name == "lint" { "linter formatter" } else { name };
+    text.contains(&plain(name)) || text.contains(&plain(alias))
 }
 
 /// A text as words with blanks around them.

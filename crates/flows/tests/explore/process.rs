@@ -92,7 +92,10 @@ impl World {
             .map(|text| json!({"criterion": text, "met": met, "confidence": sure, "reason": "seen"}))
             .collect();
         ledger.reported(name, deed, 0);
-        let report = json!({"criteria": judged, "confidence": sure, "outputs": {"lines": 3}});
+        let mut report = json!({"criteria": judged, "confidence": sure, "outputs": {"lines": 3}});
+        if given.verdict.is_some() {
+            report["verdict"] = json!(if met { "PASS" } else { "FAIL" });
+        }
         body(&hands::report(deed, report))
     }
 

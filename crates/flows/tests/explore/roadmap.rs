@@ -9,6 +9,7 @@ use serde_json::Value;
 use serde_json::json;
 use seriatim_core::failure::Class;
 use seriatim_core::failure::Failure;
+use seriatim_core::gate::Gate;
 use seriatim_core::hash::Hash;
 use seriatim_core::roadmap::state::StepState;
 use seriatim_core::time::Utc;
@@ -21,7 +22,6 @@ use seriatim_flows::request::GitCall;
 use seriatim_flows::request::Post;
 use seriatim_flows::request::Posted;
 use seriatim_flows::request::Text;
-use seriatim_flows::roadmap::Gate;
 use seriatim_flows::roadmap::Start;
 
 use crate::hands;
@@ -66,7 +66,7 @@ impl World {
         let mut repository = Repository::of(files);
         repository.user_commits();
         let gate =
-            |name: &&str| ((*name).to_owned(), Gate { argv: vec![(*name).to_owned()], ..Gate::default() });
+            |name: &&str| ((*name).to_owned(), Gate { command: vec![(*name).to_owned()], ..Gate::default() });
         World {
             start: Start {
                 project: "calc".to_owned(),

@@ -40,8 +40,8 @@ fn e_26_px_121_px_122_an_unmet_exit_criterion_is_a_failing_result_and_no_failed_
     assert_eq!(story.result(), "FAIL");
     assert_eq!(
         story.summary(),
-        "'Get the change into the release' is done; the result is FAIL. What had to be true at the end and is not: All \
-         tests are green. Work is done."
+        "'Get the change into the release' is done; the result is FAIL. Not good: \"All tests are green\" is not \
+         met: three are red. Work is done."
     );
     assert_eq!(story.instance()["status"], "COMPLETED");
     let evaluated: Vec<Value> = story
@@ -94,7 +94,7 @@ fn px_121_a_computed_exit_criterion_is_computed_over_the_outputs() {
 
 #[test]
 fn px_126_the_words_of_the_result_are_those_of_the_type() {
-    // A type, what the last working step says of itself, and the words of the type.
+    // A type, the word of its Validate step, and the words of the type.
     let rows = [
         ("validation", "PASS", "PASS", true),
         ("validation", "PARTIAL", "PARTIAL", false),
@@ -102,6 +102,7 @@ fn px_126_the_words_of_the_result_are_those_of_the_type() {
         ("review", "APPROVED", "APPROVED", true),
         ("review", "CHANGES_REQUESTED", "CHANGES_REQUESTED", false),
         ("review", "REJECTED", "REJECTED", false),
+        ("review", "PARTIAL", "CHANGES_REQUESTED", false),
         ("analysis", "COMPLETE", "COMPLETE", true),
         ("analysis", "INCOMPLETE", "INCOMPLETE", false),
         ("generation", "GENERATED", "GENERATED", true),
@@ -110,12 +111,11 @@ fn px_126_the_words_of_the_result_are_those_of_the_type() {
         ("review", "FAIL", "REJECTED", false),
     ];
     for (kind, said, result, good) in rows {
-        let mut definition = ending(kind, json!([]));
-        // Keeping the result is not the work itself.
-        definition["steps"].as_array_mut().unwrap().push(alone("5.1.2", "Keep", "Preserve"));
-        let story = World::new(definition)
-            .reports("5.1.1", with(done("Worked"), json!({"outputs": {"process_result": said}})))
-            .run();
+        let steps = vec![alone("5.1.1", "Check", "Validate"), alone("5.1.2", "Keep", "Preserve")];
+        let mut definition = definition(steps);
+        definition["definition"]["type"] = json!(kind);
+        let story =
+            World::new(definition).reports("5.1.1", with(done("Worked"), json!({"verdict": said}))).run();
         assert_eq!((story.result(), story.ended.good), (result, good), "{kind} {said}");
         assert_eq!(story.ended.outcome["execution_success"], true);
     }
@@ -155,7 +155,7 @@ fn px_128_outputs_go_out_under_the_names_of_the_interface() {
 }
 
 #[test]
-fn px_129_strictly_taken_an_outcome_without_a_declared_output_is_no_success() {
+fn px_129_k_111_an_outcome_without_a_declared_output_is_no_success() {
     let report = with(done("Worked"), json!({"outputs": {"report": "all good"}}));
     let story = World::new(with_outputs())
         .parameters(json!({"strict_mode": true}))
@@ -164,17 +164,22 @@ fn px_129_strictly_taken_an_outcome_without_a_declared_output_is_no_success() {
     assert_eq!(story.ended.status, End::Failed);
     assert_eq!(story.ended.outcome["execution_success"], false);
     assert_eq!(story.errors(), ["outcome: ValidationError - Output 'figures' was not produced"]);
-    assert!(
-        story.summary().contains("What should have come of it and did not: figures."),
-        "{}",
-        story.summary()
-    );
+    assert!(story.summary().contains("Not good: nobody gave figures."), "{}", story.summary());
     assert_eq!(story.outputs()["report"], "all good");
     assert_eq!(story.outputs()["completed_steps"], json!(["5.1.1"]));
     assert_eq!(story.instance()["status"], "FAILED");
 
-    let lenient = World::new(with_outputs()).reports("5.1.1", report).run();
-    assert_eq!(lenient.ended.outcome["execution_success"], true);
+    // K-111: also where nobody is strict; a word about it is enough.
+    let silent = World::new(with_outputs()).reports("5.1.1", report).run();
+    assert_eq!(silent.ended.outcome["execution_success"], false);
+    assert!(!silent.ended.good);
+    let spoken = with(
+        done("Worked"),
+        json!({"outputs": {"report": "all good", "figures": "none: there are no numbers"}}),
+    );
+    let spoken = World::new(with_outputs()).reports("5.1.1", spoken).run();
+    assert_eq!(spoken.ended.outcome["execution_success"], true);
+    assert!(spoken.ended.good);
 }
 
 /// PX-125, PX-127, PX-130, PX-131.
@@ -186,7 +191,7 @@ fn px_125_px_127_px_130_px_131_a_completed_run_says_so_in_log_instance_and_recor
     assert!(story.ended.good);
     assert_eq!(
         story.ended.message,
-        "'Get the change into the release' is done; the result is GENERATED. Wrote twelve pages."
+        "'Get the change into the release' is done; the result is GENERATED, on the agent's word. Wrote twelve pages."
     );
     let log = story.log();
     assert_eq!(log["execution"]["status"], "COMPLETED");

@@ -223,7 +223,15 @@ fn px_63_px_134_a_trigger_acts_although_the_criteria_are_not_met() {
     let story = World::new(definition(vec![watching(look, vec![trigger(ODD, "ESCALATE", "LOW")])]))
         .reports("5.1.1", report)
         .run();
-    assert_eq!(story.asked(), ["Look: Something needs your attention: The figures look odd. -> approve"]);
+    // One answer settles what its question names; the criteria are a matter of their own.
+    assert_eq!(
+        story.asked(),
+        [
+            "Look: Something needs your attention: The figures look odd. -> approve",
+            "Look: An unexpected error occurred: Completion criteria not satisfied: Every file was read. How should I \
+             proceed? -> retry",
+        ]
+    );
     assert_eq!(
         story.errors(),
         ["5.1.1: ValidationError - Completion criteria not satisfied: Every file was read"]

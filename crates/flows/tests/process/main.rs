@@ -32,6 +32,8 @@ mod patterns;
 #[cfg(test)]
 mod persisting;
 #[cfg(test)]
+mod promise;
+#[cfg(test)]
 mod proof;
 #[cfg(test)]
 mod records;

@@ -35,6 +35,7 @@ fn px_96_px_97_records_have_all_their_fields() {
     let report = with(
         done("Weighed both"),
         json!({
+            "verdict": "APPROVED",
             "decisions": [{"subject": "Store", "outcome": "SQLite", "rationale": "one file\nanyone can open: \"yes\""}],
             "observations": [{"type": "MEASUREMENT", "subject": "Size", "value": 12}],
         }),

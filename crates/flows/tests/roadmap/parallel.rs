@@ -87,12 +87,16 @@ fn a_step_in_conflict_is_left_and_keeps_its_branch() {
          is kept."
     );
     assert_eq!(story.world().repository.committed()["src/list.py"], "ALL = ['add']\n");
-    // A later run begins the step anew, since its branch was not merged.
-    let again = story.again().run();
-    assert_eq!(
-        again.log_of(&["again"])[0],
-        "Step 01-02, RED: has to be done again, since the branch of an earlier run was not merged."
-    );
+    // A later run goes on where it stopped: nothing is done again, and the conflict is asked about again.
+    let again = story
+        .again()
+        .answers_after("Step 01-02: conflict", "retry", "", |repository, _| {
+            repository.resolve(TREE, "src/list.py", "ALL = ['add', 'sub']\n");
+        })
+        .run();
+    assert_eq!(again.calls(), Vec::<String>::new());
+    assert_eq!(again.world().repository.committed()["src/list.py"], "ALL = ['add', 'sub']\n");
+    again.ends(End::Completed, "2 of 2 steps are done.");
 }
 
 #[test]

@@ -14,6 +14,7 @@ use seriatim_flows::request::Difference;
 use seriatim_flows::request::Done;
 use seriatim_flows::request::FileChange;
 use seriatim_flows::request::GitCall;
+use seriatim_flows::request::Hooked;
 use seriatim_flows::request::Shown;
 use seriatim_flows::request::Stand;
 use seriatim_flows::request::Text;
@@ -137,21 +138,7 @@ impl Repository {
 
     /// What git answers.
     pub(crate) fn answer(&mut self, call: &GitCall) -> Reply {
-        let name = match call {
-            GitCall::Stand { .. } => "stand",
-            GitCall::Changes { .. } => "changes",
-            GitCall::Show { .. } => "show",
-            GitCall::Between { .. } => "between",
-            GitCall::Commit(_) => "commit",
-            GitCall::OpenTree { .. } => "open_tree",
-            GitCall::CloseTree { .. } => "close_tree",
-            GitCall::CatchUp { .. } => "catch_up",
-            GitCall::Advance { .. } => "advance",
-            GitCall::Push => "push",
-            GitCall::Deliver(_) | GitCall::ViewTree { .. } | GitCall::Compare { .. } => {
-                panic!("a roadmap without views asks for no such thing")
-            }
-        };
+        let name = name_of(call);
         if let Some(failure) = self.troubles.get_mut(name).and_then(VecDeque::pop_front).flatten() {
             return Reply::of(&Done::<()>::Err(failure));
         }
@@ -177,12 +164,17 @@ impl Repository {
                 Reply::of(&before.and_then(|before| Ok(differences(&before, &self.tree(to)?, &[]))))
             }
             GitCall::Commit(checkpoint) => Reply::of(&Done::Ok(self.commit(checkpoint))),
-            GitCall::OpenTree { tree, branch, base } => {
+            GitCall::OpenTree { tree, branch, resume: true, .. } => {
+                let resumed = self.work.get(tree).is_some_and(|known| known.branch == *branch);
+                Reply::of(&Done::Ok(TreePlace { name: tree.clone(), path: tree.clone(), resumed }))
+            }
+            GitCall::OpenTree { tree, branch, base, resume: false } => {
                 self.heads.insert(branch.clone(), base.clone());
                 let files = self.trees[base].clone();
                 let made = WorkTree { branch: branch.clone(), base: base.clone(), files };
                 self.work.insert(tree.clone(), made);
-                Reply::of(&Done::Ok(TreePlace { name: tree.clone(), path: tree.clone() }))
+                let (name, path) = (tree.clone(), tree.clone());
+                Reply::of(&Done::Ok(TreePlace { name, path, resumed: false }))
             }
             GitCall::CloseTree { tree, .. } => {
                 self.work.remove(tree);
@@ -193,6 +185,7 @@ impl Repository {
                 self.advance(branch);
                 Reply::of(&Done::Ok(()))
             }
+            GitCall::Hooks(_) => Reply::of(&Done::Ok(Hooked::default())),
             GitCall::Push => {
                 self.pushes += 1;
                 Reply::of(&Done::Ok(true))
@@ -220,8 +213,10 @@ impl Repository {
         let branch = self.work[&checkpoint.tree].branch.clone();
         let before = self.heads.get(&branch).map(|head| self.trees[head].clone()).unwrap_or_default();
         let mut after = before.clone();
+        let seen = self.trees.get(&checkpoint.seen).cloned();
         for path in &checkpoint.paths {
-            match self.files(&checkpoint.tree).get(path) {
+            let seen = seen.as_ref().filter(|_| !checkpoint.own.contains(path));
+            match seen.unwrap_or_else(|| self.files(&checkpoint.tree)).get(path) {
                 Some(text) => after.insert(path.clone(), text.clone()),
                 None => after.remove(path),
             };
@@ -286,5 +281,25 @@ impl Repository {
             };
         }
         self.heads.insert("main".to_owned(), to);
+    }
+}
+
+/// What tests call a question to git.
+fn name_of(call: &GitCall) -> &'static str {
+    match call {
+        GitCall::Stand { .. } => "stand",
+        GitCall::Changes { .. } => "changes",
+        GitCall::Show { .. } => "show",
+        GitCall::Between { .. } => "between",
+        GitCall::Commit(_) => "commit",
+        GitCall::OpenTree { .. } => "open_tree",
+        GitCall::CloseTree { .. } => "close_tree",
+        GitCall::CatchUp { .. } => "catch_up",
+        GitCall::Advance { .. } => "advance",
+        GitCall::Push => "push",
+        GitCall::Hooks(_) => "hooks",
+        GitCall::Deliver(_) | GitCall::ViewTree { .. } | GitCall::Compare { .. } => {
+            panic!("a roadmap without views asks for no such thing")
+        }
     }
 }

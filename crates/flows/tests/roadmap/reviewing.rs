@@ -3,6 +3,7 @@
 use serde_json::json;
 use seriatim_flows::registry::End;
 
+use crate::repository::Files;
 use crate::world::World;
 use crate::world::step;
 
@@ -65,12 +66,65 @@ fn dw_64_an_open_finding_refuses_the_review_until_it_is_resolved() {
             json!([{"severity": "high", "title": "No bounds", "file": "src/add.py:1", "resolved": resolved}]);
         json!({"status": "done", "summary": "looked", "outputs": {"findings": found}})
     };
-    let story = seven().reports("01-01 REVIEW", finding(false)).reports("01-01 REVIEW", finding(true)).run();
+    let fix = |files: &mut Files| {
+        files.entry("src/add.py".to_owned()).or_default().push_str("# bounded\n");
+    };
+    // Calling it resolved without a change closes nothing; after the change it does.
+    let story = seven()
+        .reports("01-01 REVIEW", finding(false))
+        .reports("01-01 REVIEW", finding(true))
+        .does_and_reports("01-01 REVIEW", fix, finding(true))
+        .run();
     let refused = story.log_of(&["REVIEW: refused"]);
-    assert_eq!(refused.len(), 1);
-    assert!(refused[0].contains("No bounds"), "{refused:?}");
+    assert_eq!(refused.len(), 2, "{refused:?}");
+    assert!(
+        refused[0].contains("F1 HIGH: No bounds in src/add.py:1 (software-crafter) is open"),
+        "{refused:?}"
+    );
+    assert!(refused[1].contains("F1 cannot be closed: nothing that it is about has changed"), "{refused:?}");
     assert_eq!(story.ended().status, End::Completed);
-    assert_eq!(story.ended().outcome["review_findings"][0]["title"], "No bounds");
+    let found = &story.ended().outcome["review_findings"][0];
+    assert_eq!((&found["id"], &found["title"]), (&json!("F1"), &json!("No bounds")));
+    assert_eq!(found["state"]["closed"]["by"], "software-crafter");
+}
+
+fn critical() -> serde_json::Value {
+    let found = json!([{"severity": "critical", "title": "SQL from input", "file": "src/add.py"}]);
+    json!({"status": "done", "summary": "looked", "outputs": {"findings": found}})
+}
+
+fn silent() -> serde_json::Value {
+    json!({"status": "done", "summary": "all is well", "outputs": {"findings": []}})
+}
+
+/// Promise 3: a later report that omits a finding closes nothing, and nobody can let a critical one stand.
+#[test]
+fn a_critical_finding_survives_reports_that_omit_it_and_is_never_accepted() {
+    let story = seven()
+        .reports("01-01 REVIEW", critical())
+        .reports("01-01 REVIEW", silent())
+        .reports("01-01 REVIEW", silent())
+        .answers("open findings", "cancel", "")
+        .run();
+    assert_eq!(story.log_of(&["REVIEW: refused"]).len(), 3);
+    assert_eq!(story.ended().status, End::Cancelled);
+    assert!(!story.ended().good);
+}
+
+/// Promise 3: a review that a person skips leaves its findings open for every later phase.
+#[test]
+fn a_high_finding_is_accepted_by_a_person_with_a_reason_and_stays_marked() {
+    let found = json!([{"severity": "high", "title": "No bounds", "file": "src/add.py"}]);
+    let high = json!({"status": "done", "summary": "looked", "outputs": {"findings": found}});
+    let story = seven()
+        .reports("01-01 REVIEW", high)
+        .reports("01-01 REVIEW", silent())
+        .reports("01-01 REVIEW", silent())
+        .answers("open findings", "accept", "bounded by the caller")
+        .run();
+    assert_eq!(story.ended().status, End::Completed);
+    let state = &story.ended().outcome["review_findings"][0]["state"]["accepted"];
+    assert_eq!(*state, json!({"by": "ada", "reason": "bounded by the caller"}));
 }
 
 #[test]

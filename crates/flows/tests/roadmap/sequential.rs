@@ -1,5 +1,6 @@
 //! Steps one after the other, with nothing in the way.
 
+use serde_json::json;
 use seriatim_flows::registry::End;
 
 use crate::world::World;
@@ -37,4 +38,20 @@ fn dw_96_dw_97_three_steps_follow_one_another() {
     let story = World::three().run();
     story.ends(End::Completed, "3 of 3 steps are done.");
     insta::assert_snapshot!(story.whole());
+}
+
+/// What changes between the last checks and the commit is in no commit: it stays a change of the user's.
+#[test]
+fn a_commit_holds_what_the_last_checks_saw_and_not_what_was_saved_since() {
+    let wanted = json!({"review_request": {"from": "architect", "reason": "look"}});
+    let story = World::one()
+        .reports("01-01 GREEN", json!({"status": "done", "summary": "green", "outputs": wanted}))
+        .answers_after("review by", "approve", "", |repository, _| {
+            repository.files("").insert("src/add.py".to_owned(), "RESULT = 4\n".to_owned());
+        })
+        .run();
+    assert_eq!(story.ended().status, End::Completed);
+    assert_eq!(story.world().repository.committed()["src/add.py"], "RESULT = 5\n");
+    let mut world = story.again();
+    assert_eq!(world.repository.files("")["src/add.py"], "RESULT = 4\n");
 }

@@ -9,6 +9,7 @@ use serde_json::Value;
 use serde_json::json;
 use seriatim_core::failure::Class;
 use seriatim_core::failure::Failure;
+use seriatim_core::gate::Gate;
 use seriatim_core::hash::Hash;
 use seriatim_core::question::Answer;
 use seriatim_core::question::Question;
@@ -35,7 +36,6 @@ use seriatim_flows::request::GitCall;
 use seriatim_flows::request::Ran;
 use seriatim_flows::request::Text;
 use seriatim_flows::request::WriteFile;
-use seriatim_flows::roadmap::Gate;
 use seriatim_flows::roadmap::Start;
 
 use crate::repository::Files;
@@ -185,14 +185,23 @@ impl World {
 
     /// The next time it does this instead of its work, and says that it is done.
     pub(crate) fn does(self, place: &str, deed: impl FnOnce(&mut Files) + 'static) -> World {
-        let done = json!({"status": "done", "summary": "did it"});
-        self.line(place, done, move |repository, tree| deed(repository.files(tree)))
+        self.does_and_reports(place, deed, json!({"status": "done", "summary": "did it"}))
     }
 
     /// The next time it does its work and reports this.
     pub(crate) fn reports(self, place: &str, report: Value) -> World {
         let (step, phase) = split(place);
         self.line(place, report, move |repository, tree| usual(repository.files(tree), &step, &phase))
+    }
+
+    /// The next time it does this and reports that.
+    pub(crate) fn does_and_reports(
+        self,
+        place: &str,
+        deed: impl FnOnce(&mut Files) + 'static,
+        report: Value,
+    ) -> World {
+        self.line(place, report, move |repository, tree| deed(repository.files(tree)))
     }
 
     fn line(
@@ -443,7 +452,7 @@ fn split(place: &str) -> (String, String) {
 }
 
 fn gate(name: &str) -> Gate {
-    Gate { argv: vec![name.to_owned()], ..Gate::default() }
+    Gate { command: vec![name.to_owned()], ..Gate::default() }
 }
 
 fn ran(code: i32, output: &str) -> Ran {

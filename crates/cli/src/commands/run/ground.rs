@@ -5,6 +5,9 @@ use std::path::PathBuf;
 
 use serde_json::Value;
 use seriatim_core::config::Config;
+use seriatim_core::documents::Conditions;
+use seriatim_core::finding::Finding;
+use seriatim_core::reading::Reading;
 use seriatim_core::time::Utc;
 use seriatim_engine::drive::Start;
 use seriatim_engine::hands::disk::Disk;
@@ -12,6 +15,9 @@ use seriatim_engine::hands::files::Expect;
 use seriatim_engine::hands::files::FileError;
 use seriatim_engine::hands::files::Files;
 use seriatim_engine::hands::files::Write;
+use seriatim_engine::hands::paths::Workspace as Paths;
+use seriatim_engine::reading::broken_file;
+use seriatim_engine::reading::read_file;
 use seriatim_flows::entrance::Ground;
 use seriatim_flows::entrance::Listed;
 use seriatim_flows::entrance::ListedKind;
@@ -25,6 +31,7 @@ use seriatim_journal::Kind;
 use seriatim_journal::RunInfo;
 use seriatim_journal::Store;
 
+use crate::conditions;
 use crate::error::CommandError;
 use crate::render;
 use crate::session::whoami;
@@ -42,6 +49,10 @@ impl OnDisk<'_> {
 }
 
 impl Ground for OnDisk<'_> {
+    fn check_conditions(&self, conditions: &Conditions) -> Vec<Finding> {
+        conditions::findings(conditions)
+    }
+
     fn config(&self) -> &Config {
         &self.workspace.config
     }
@@ -68,12 +79,15 @@ impl Ground for OnDisk<'_> {
         }
     }
 
-    fn read(&self, path: &str) -> Result<Option<Vec<u8>>, String> {
-        match std::fs::read(self.path(path)) {
-            Ok(bytes) => Ok(Some(bytes)),
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
-            Err(error) => Err(error.to_string()),
+    fn read(&self, path: &str) -> Reading<Vec<u8>> {
+        match Paths::new(&self.workspace.root) {
+            Ok(paths) => read_file(&Disk, &paths, path),
+            Err(error) => Reading::Broken(broken_file(path, &error)),
         }
+    }
+
+    fn exists(&self, path: &str) -> bool {
+        self.path(path).symlink_metadata().is_ok()
     }
 
     fn list(&self, folder: &str) -> Vec<Listed> {
@@ -128,7 +142,8 @@ impl Ground for OnDisk<'_> {
 
 fn listed(path: &Path) -> Option<Listed> {
     let name = path.file_name()?.to_string_lossy().into_owned();
-    let found = std::fs::metadata(path).ok()?;
+    // A link that leads nowhere is listed too: its name is there.
+    let found = std::fs::metadata(path).or_else(|_| std::fs::symlink_metadata(path)).ok()?;
     let kind = match () {
         () if found.is_file() => ListedKind::File,
         // Links to folders may lead round in circles.
@@ -159,7 +174,7 @@ fn unfinished(store: &Store, run: RunInfo) -> Unfinished {
 
 impl From<NoStart> for CommandError {
     fn from(refused: NoStart) -> CommandError {
-        if let Some(document) = &refused.document {
+        for document in &refused.documents {
             render::findings::to_stderr(&document.path, &document.text, &document.findings);
         }
         let error = match refused.why {

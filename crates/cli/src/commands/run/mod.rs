@@ -2,6 +2,7 @@
 
 mod command_line;
 mod ground;
+mod references;
 
 use std::path::PathBuf;
 
@@ -62,6 +63,8 @@ pub(crate) fn run(context: &Context, command: &Run) -> Result<Exit> {
     };
     let answers = command.asking.answers(context)?;
     let workspace = Workspace::open_for(context, command.asking.config)?;
+    references::check(&workspace)?;
+    workspace.tell_warnings(context);
     let words = Words(command.words.clone());
     let prepared = (entrance.prepare)(&words, &mut OnDisk { workspace: &workspace })?;
     prepared.before.iter().for_each(|line| context.ui.tell(line));

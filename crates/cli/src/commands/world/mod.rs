@@ -117,6 +117,8 @@ fn refused(error: ViewError) -> CommandError {
         ViewError::NoCopy { .. } => CommandError::usage(message).hint("`seriatim doctor` tells what works"),
         ViewError::BadFolder { .. } => CommandError::usage(message)
             .hint("make it a private folder of yours again, or name another one as `dir` in [worlds]"),
-        ViewError::Layers(_) | ViewError::File(_) => CommandError::not_good(message),
+        ViewError::NoPlace { .. } | ViewError::Layers(_) | ViewError::File(_) => {
+            CommandError::not_good(message)
+        }
     }
 }

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use seriatim_core::hash::Hash;
 use seriatim_core::roadmap::document::Document;
 use seriatim_core::roadmap::verdict::AT_STOP;
+use seriatim_core::roadmap::verdict::NOTHING_CHECKED;
 use seriatim_core::roadmap::verdict::sentences;
 use seriatim_engine::guard::Guard;
 use seriatim_engine::guard::Mark;
@@ -222,7 +223,7 @@ pub(super) fn gates(health: &mut Health, rules: &Result<Rules, GuardError>) {
         GATES.into_iter().filter(|gate| !rules.config.gates.contains_key(*gate)).collect();
     let run: Vec<&str> = AT_STOP.into_iter().filter(|gate| rules.config.gates.contains_key(*gate)).collect();
     let run = match run.as_slice() {
-        [] => "none is configured".to_owned(),
+        [] => NOTHING_CHECKED.to_owned(),
         some => format!("{} are run when a step is said to be done", some.join(", ")),
     };
     if missing.is_empty() {

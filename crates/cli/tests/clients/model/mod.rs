@@ -41,6 +41,8 @@ pub(crate) struct Ask {
     /// What the tools that were used so far answered.
     pub(crate) results: Vec<String>,
     pub(crate) body: Value,
+    /// The log-in that the client showed.
+    pub(crate) login: String,
 }
 
 impl Ask {
@@ -163,6 +165,7 @@ impl Desk {
         let api = match request.path.as_str() {
             anthropic::PATH => Api::Messages,
             openai::PATH => Api::Responses,
+            openai::REFRESH => return openai::refreshed(),
             _ => return self.miss(request),
         };
         let Ok(body) = serde_json::from_slice::<Value>(&request.body) else { return self.miss(request) };
@@ -170,7 +173,9 @@ impl Desk {
             Api::Messages => anthropic::conversation(request),
             Api::Responses => openai::conversation(request),
         };
-        let (ask, id) = self.book().enter(api, conversation, body);
+        let login =
+            request.header("authorization").or_else(|| request.header("x-api-key")).unwrap_or_default();
+        let (ask, id) = self.book().enter(api, conversation, body, login.to_owned());
         let reply = self.script.reply(&ask);
         match api {
             Api::Messages => anthropic::response(&reply, &id, &ask.body),
@@ -189,7 +194,7 @@ impl Desk {
 
 impl Book {
     /// Writes a question down, and gives it with an id that no other reply has.
-    fn enter(&mut self, api: Api, conversation: String, body: Value) -> (Ask, String) {
+    fn enter(&mut self, api: Api, conversation: String, body: Value, login: String) -> (Ask, String) {
         let known = self.conversations.iter().position(|known| *known == conversation);
         let agent = known.unwrap_or_else(|| {
             self.conversations.push(conversation);
@@ -200,7 +205,7 @@ impl Book {
             Api::Messages => (anthropic::texts(&body), anthropic::results(&body)),
             Api::Responses => (openai::texts(&body), openai::results(&body)),
         };
-        let ask = Ask { agent, nth, texts, results, body };
+        let ask = Ask { agent, nth, texts, results, body, login };
         self.asks.push(ask.clone());
         (ask, format!("scripted_{:04}", self.asks.len()))
     }

@@ -8,6 +8,15 @@ use super::http::Response;
 use super::script::Reply;
 
 pub(crate) const PATH: &str = "/v1/responses";
+/// Where a test lets the client renew its log-in.
+pub(crate) const REFRESH: &str = "/oauth/token";
+/// The token that the client gets there.
+pub(crate) const RENEWED: &str = "renewed";
+
+/// A renewed log-in. The token with which it was asked for is used up.
+pub(crate) fn refreshed() -> Response {
+    Response::json(200, &json!({"access_token": RENEWED, "refresh_token": "next"}))
+}
 
 /// Which agent of a session asks: every agent has a thread of its own.
 pub(crate) fn conversation(request: &Request) -> String {

@@ -5,6 +5,10 @@ use proptest::prelude::*;
 use super::*;
 use crate::action::severity::Severity;
 
+fn entry(at: usize, concern: Concern) -> LedgerEntry {
+    LedgerEntry { id: format!("F{}", at + 1), concern, seen_at: None, state: Default::default() }
+}
+
 fn summary(severities: &[Severity]) -> Summary {
     let concern = |severity: &Severity| Concern {
         severity: *severity,
@@ -19,7 +23,7 @@ fn summary(severities: &[Severity]) -> Summary {
         gate: "build-approval".to_owned(),
         iteration: 1,
         work: vec!["Backend Developer - Success".to_owned()],
-        concerns: severities.iter().map(concern).collect(),
+        findings: severities.iter().enumerate().map(|(at, one)| entry(at, concern(one))).collect(),
         can_roll_back: true,
         ..Summary::default()
     }
@@ -36,7 +40,7 @@ fn oc_52_a_gate_offers_its_options() {
     assert_eq!(ids(&question), ["approve", "changes", "reject", "cancel", "rollback"]);
     assert!(question.choose("approve", None).is_ok());
     assert!(
-        question.details.contains("- LOW: hard-coded secret in config.json:12 (security)"),
+        question.details.contains("- F1 LOW: hard-coded secret in config.json:12 (security)"),
         "{}",
         question.details
     );

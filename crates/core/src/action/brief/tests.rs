@@ -14,6 +14,7 @@ fn said(role: &str, feedback: &[String]) -> String {
     let duty = action.duties().find(|duty| duty.role == role).unwrap();
     let inputs = [("intent".to_owned(), "build it".to_owned())];
     let material = Material {
+        open: &[],
         action: &action,
         duty,
         guide: "# Guide\nDo it well.\n",

@@ -38,6 +38,9 @@ fn evidence() -> Evidence {
             stage: Some("implementation".to_owned()),
         }],
         lifecycle: String::new(),
+        findings: vec![],
+        not_checked: vec![],
+        waived: vec![],
     }
 }
 

@@ -103,7 +103,7 @@ fn of_gates() -> Vec<(ActionFact, &'static str, &'static str)> {
         at: at(),
         stage: String::new(),
     };
-    let ran = LifecycleResult { gate: "docs".to_owned(), end: GateEnd::Exit(1) };
+    let ran = LifecycleResult { gate: "docs".to_owned(), end: GateEnd::Exit(1), verdict: None };
     vec![
         (
             ActionFact::GateRan {
@@ -114,6 +114,7 @@ fn of_gates() -> Vec<(ActionFact, &'static str, &'static str)> {
                 output_hash: None,
                 stage: None,
                 within: vec![],
+                verdict: None,
             },
             "gate_ran",
             "Gate tests ran: exit code 1. | sh check.sh: 2 failed",

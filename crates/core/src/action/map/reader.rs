@@ -262,22 +262,18 @@ fn gate(mut fields: Fields<'_>, node: &Node) -> Option<Step> {
     if let Some(script) = script.and_then(Node::scalar_text).filter(|_| command.is_empty()) {
         command = GateKind::script_command(&script);
     }
+    // A gate of an unknown sort with a command is a script; without one nobody knows what it asks for.
     let kind = GateKind::of_word(&word).unwrap_or_else(|| {
-        let known = GateKind::WORDS.map(|(word, _)| word);
-        let (kind, meaning) = if command.is_empty() {
-            (GateKind::Approval, "a person is asked")
-        } else {
-            (GateKind::Script, "its command is run")
-        };
-        if kind == GateKind::Approval {
-            let message = format!("`{word}` is not a known sort of gate, so {meaning}");
-            let finding = Finding::warning("unknown-value", word.place, message);
+        if command.is_empty() {
+            let known = GateKind::WORDS.map(|(word, _)| word);
+            let finding =
+                Finding::error("unknown-value", word.place, format!("`{word}` is not a known sort of gate"));
             fields.sink().push(match closest(&word, known) {
                 Some(meant) => finding.help(format!("did you mean `{meant}`?")),
-                None => finding.help(format!("known are {}", known.join(", "))),
+                None => finding.help(format!("known are {}; or give it a `command`", known.join(", "))),
             });
         }
-        kind
+        GateKind::Script
     });
     let gate = GateEntry {
         kind,

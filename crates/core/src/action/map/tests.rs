@@ -140,7 +140,7 @@ fn oc_21_what_is_wrong_with_a_map_is_told_with_its_line() {
     );
     assert_eq!(
         steps("[architect, {gate: blessing}]"),
-        ["warning 6 unknown-value: `blessing` is not a known sort of gate, so a person is asked"]
+        ["error 6 unknown-value: `blessing` is not a known sort of gate"]
     );
     assert_eq!(steps("[{agent: architect, timeout: soon}]").len(), 1);
     assert_eq!(steps("[architect, {gate: quality, thresholds: {a: 120}}]").len(), 1);

@@ -132,16 +132,16 @@ fn bounded(text: &str) -> Value {
     json!({"left_out": format!("{} bytes are too many for this file", text.len())})
 }
 
-/// `logs/errors/2026-02-07-10-45-23.json`; a second failure in the same second gets a number. Roles that work side by
-/// side have a number each from the beginning (`place`, from 0 on), so that none takes the name of another.
-pub fn file_name(at: Utc, place: usize, taken: &BTreeSet<String>) -> String {
+/// `logs/errors/2026-02-07-10-45-23.json`; a second failure in the same second gets a number. Of `side_by_side` roles each
+/// has numbers of its own (`place`, from 0 on), so that none takes the name of another.
+pub fn file_name(at: Utc, place: usize, side_by_side: usize, taken: &BTreeSet<String>) -> String {
     let stamp = crate::action::snapshot::stamp(at);
-    let name = |suffix: &str| format!("{}{stamp}{suffix}.json", paths::ERROR_LOGS);
-    let first = if place == 0 { name("") } else { name(&format!("-{}", place + 1)) };
-    if !taken.contains(&first) {
-        return first;
-    }
-    (2..).map(|number: u32| name(&format!("-{number}"))).find(|name| !taken.contains(name)).unwrap_or(first)
+    let name = |number: usize| match number {
+        1 => format!("{}{stamp}.json", paths::ERROR_LOGS),
+        number => format!("{}{stamp}-{number}.json", paths::ERROR_LOGS),
+    };
+    let mut own = (0..).map(|round: usize| name(place + 1 + round * side_by_side.max(1)));
+    own.find(|name| !taken.contains(name)).unwrap_or_else(|| name(place + 1))
 }
 
 /// `12 minutes 34 seconds`, as the documented report has it.

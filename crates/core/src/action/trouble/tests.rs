@@ -300,12 +300,16 @@ fn oc_72_the_full_report_has_everything_but_secrets() {
         assert!(report.get(field).is_some(), "{field}");
     }
     assert!(report["agent_output"].get("text").is_none());
-    let first = file_name(trouble.failed_at, 0, &BTreeSet::new());
+    let first = file_name(trouble.failed_at, 0, 1, &BTreeSet::new());
     assert_eq!(first, "logs/errors/2026-02-07-10-45-23.json");
     assert_eq!(
-        file_name(trouble.failed_at, 0, &BTreeSet::from([first])),
+        file_name(trouble.failed_at, 0, 1, &BTreeSet::from([first.clone()])),
         "logs/errors/2026-02-07-10-45-23-2.json"
     );
+    // Of three roles side by side the first one has the numbers 1, 4, 7, and the second one 2, 5, 8.
+    let taken = BTreeSet::from([first]);
+    assert_eq!(file_name(trouble.failed_at, 0, 3, &taken), "logs/errors/2026-02-07-10-45-23-4.json");
+    assert_eq!(file_name(trouble.failed_at, 1, 3, &taken), "logs/errors/2026-02-07-10-45-23-2.json");
 }
 
 const CLASSES: [Class; 11] = [

@@ -6,6 +6,7 @@ use super::*;
 use crate::action::facts::ErrorAt;
 use crate::failure::Class;
 use crate::failure::Failure;
+use crate::gate::GateEnd;
 use crate::time::Utc;
 
 fn at() -> Utc {
@@ -78,6 +79,7 @@ fn facts() -> Vec<Fact> {
             output_hash: None,
             stage: None,
             within: vec![],
+            verdict: None,
         }),
         fact(&ActionFact::GateEnded {
             gate: "tests".to_owned(),
@@ -98,7 +100,7 @@ fn facts() -> Vec<Fact> {
         fact(&ActionFact::LifecycleGates {
             stage: "planning".to_owned(),
             text: String::new(),
-            gates: vec![LifecycleResult { gate: "docs".to_owned(), end: GateEnd::Exit(0) }],
+            gates: vec![LifecycleResult { gate: "docs".to_owned(), end: GateEnd::Exit(0), verdict: None }],
         }),
         fact(&ActionFact::EvidenceWritten { folder: "evidence/build-1/".to_owned(), files: vec![] }),
         fact(&ActionFact::Error { at: ErrorAt::Records, text: "the disk is full".to_owned() }),
@@ -131,7 +133,7 @@ fn an_action_is_shown_with_stages_gates_decisions_findings_files_and_evidence() 
             "# Decisions",
             "release: approve by ann: known",
             "# Findings",
-            "high: weak hash in engine/a.rs:3 (Security)",
+            "F1 high: weak hash in engine/a.rs:3 (Security), open",
             "# Files",
             "engine/a.rs: created by Security",
             "# Evidence",

@@ -148,8 +148,9 @@ fn required_checks(judge: &mut Fields<'_>) -> Vec<Check> {
         match Check::ALL.into_iter().find(|check| check.word() == value) {
             Some(check) => checks.push(check),
             None => {
+                // A check that nobody can run would otherwise be one check less.
                 let finding =
-                    Finding::warning("unknown-value", place, format!("`{value}` is not a known check"));
+                    Finding::error("unknown-value", place, format!("`{value}` is not a known check"));
                 let known = Check::ALL.map(Check::word);
                 judge.sink().push(match crate::closest::closest(&value, known) {
                     Some(word) => finding.help(format!("did you mean `{word}`?")),

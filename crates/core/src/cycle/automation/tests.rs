@@ -128,14 +128,14 @@ fn what_a_project_chooses_holds() {
 }
 
 #[test]
-fn unknown_fields_and_words_warn_and_nothing_is_lost() {
+fn unknown_fields_warn_and_a_check_that_nobody_knows_is_an_error() {
     assert_eq!(
         said("loop: {max_durations: 30, colour: red}\nagents: {judge: {required_checks: [lintr, tests]}}\n"),
         [
             "warning unknown-field 1:8 unknown field `max_durations` in `loop` | did you mean `max_duration`?",
             "warning unknown-field 1:27 unknown field `colour` in `loop`",
-            "warning unknown-value 2:36 `lintr` is not a known check | did you mean `linter`?",
-            "warning unknown-value 2:43 `tests` is not a known check | known are existing_tests, linter, security_scan",
+            "error unknown-value 2:36 `lintr` is not a known check | did you mean `linter`?",
+            "error unknown-value 2:43 `tests` is not a known check | known are existing_tests, linter, security_scan",
         ]
     );
 }
@@ -143,7 +143,7 @@ fn unknown_fields_and_words_warn_and_nothing_is_lost() {
 // CY-11, CY-80
 #[test]
 fn cy_11_cy_80_checkpoints_cannot_be_switched_off() {
-    let text = "loop: {human_approval_checkpoints: false}\nagents: {judge: {validate_scope: false}}\nhuman_checkpoints: {judge_pass_approval_required: false}\nrisk_gates: {high: {block_and_escalate: false}}\njudge_test_battery: {run_linter: false}\n";
+    let text = "loop: {human_approval_checkpoints: false}\nagents: {judge: {validate_scope: false, required_checks: [linter]}}\nhuman_checkpoints: {judge_pass_approval_required: false}\nrisk_gates: {high: {block_and_escalate: false}}\njudge_test_battery: {run_linter: false}\n";
     assert_eq!(
         said(text),
         [

@@ -14,35 +14,34 @@ use crate::cycle::choices::BlockedChoice;
 use crate::cycle::choices::ClarifyChoice;
 use crate::cycle::choices::ContextChoice;
 use crate::cycle::choices::GoalChoice;
+use crate::cycle::choices::MovedChoice;
 use crate::cycle::choices::OccupiedChoice;
+use crate::cycle::choices::OwnChangesChoice;
 use crate::cycle::choices::PauseChoice;
 use crate::cycle::choices::PlanlessChoice;
 use crate::cycle::choices::RiskChoice;
+use crate::cycle::choices::UncheckedChoice;
 use crate::cycle::choices::UndeliveredChoice;
 use crate::cycle::limits::counted;
+use crate::ledger::LedgerEntry;
 use crate::sentence::Sentence;
 use crate::sentence::Telling;
 use crate::time::span_in_words;
+use crate::verdict::Verdict;
 
 impl Telling for CycleFact {
     fn sentence(&self) -> Sentence {
         match self {
-            CycleFact::AutomationFindings { findings } => Sentence::attention(format!(
-                "The automation file has {}; defaults are used there.",
-                counted(findings.len() as u64, "problem")
-            ))
-            .detail(findings.join("; ")),
+            CycleFact::AutomationFindings { findings } => automation_findings(findings),
             CycleFact::CycleBegan { cycle, project } => {
                 Sentence::new(format!("Cycle {cycle:03} of {project} began."))
             }
+            CycleFact::NotChecked { checks, .. } => not_checked(checks),
+            CycleFact::FloorTaken { tests, words, .. } => floor_taken(tests.map(|tests| tests.ran()), words),
             CycleFact::GoalTaken { goal, criteria, .. } => {
                 Sentence::new(format!("The goal is: {}", ended(goal))).detail(criteria.join("; "))
             }
-            CycleFact::DocumentsRefused { why, .. } => Sentence::attention(format!(
-                "{} of the goal cannot be given to a role.",
-                counted(why.len() as u64, "document")
-            ))
-            .detail(why.join("; ")),
+            CycleFact::DocumentsRefused { why, .. } => documents_refused(why),
             CycleFact::PlannerAsked { questions, .. } => {
                 Sentence::new(format!("The Planner asks {}.", counted(questions.len() as u64, "question")))
                     .detail(questions.join(" "))
@@ -59,16 +58,20 @@ impl Telling for CycleFact {
             CycleFact::RiskDecided { choice, by, step, words, .. } => {
                 risk_decided(*choice, by, step).detail(words)
             }
-            CycleFact::WorkDone { summary, files, lines, .. } => Sentence::new(format!(
-                "The Actor did the step: {} changed, {} so far.",
-                counted(*lines, "line"),
-                counted(files.len() as u64, "file")
-            ))
-            .detail(summary),
+            CycleFact::WorkDone { summary, files, lines, .. } => work_done(summary, files, *lines),
             CycleFact::WorkFailed { blocker, why, .. } => work_failed(*blocker, why),
             CycleFact::WorkPutBack { kept_as, lines } => put_back(kept_as.as_deref(), *lines),
             CycleFact::CheckRan { check, result, words, .. } => check_ran(check, *result, words),
-            CycleFact::Judged { pass, opinion, reasons, .. } => judged(*pass, opinion, reasons),
+            CycleFact::OpinionRejected { why, .. } => {
+                Sentence::bad("The Judge's report could not be used.").detail(why.join(" "))
+            }
+            CycleFact::FindingsNoted { findings, .. } => findings_noted(findings),
+            CycleFact::UncheckedDecided { choice, matters, by, words, .. } => {
+                unchecked_decided(*choice, matters, by).detail(words)
+            }
+            CycleFact::Judged { pass, verdict, opinion, reasons, .. } => {
+                judged(*pass, verdict.as_ref(), opinion, reasons)
+            }
             CycleFact::Approval { choice, by, latency_ms, words, .. } => {
                 approval(*choice, by, *latency_ms).detail(words)
             }
@@ -96,6 +99,26 @@ impl Telling for CycleFact {
             CycleFact::CycleEnded { cycle, end } => cycle_ended(*cycle, *end),
         }
     }
+}
+
+fn automation_findings(findings: &[String]) -> Sentence {
+    let problems = counted(findings.len() as u64, "problem");
+    Sentence::attention(format!("The automation file has {problems}; defaults are used there."))
+        .detail(findings.join("; "))
+}
+
+fn documents_refused(why: &[String]) -> Sentence {
+    let documents = counted(why.len() as u64, "document");
+    Sentence::attention(format!("{documents} of the goal cannot be given to a role.")).detail(why.join("; "))
+}
+
+fn not_checked(checks: &[String]) -> Sentence {
+    Sentence::attention(format!("Not checked, because it is not configured: {}.", checks.join(", ")))
+}
+
+fn work_done(summary: &str, files: &[String], lines: u64) -> Sentence {
+    let (lines, files) = (counted(lines, "line"), counted(files.len() as u64, "file"));
+    Sentence::new(format!("The Actor did the step: {lines} changed, {files} so far.")).detail(summary)
 }
 
 fn plan_made(title: &str, risk: Risk, targets: &[String], lines: u32) -> Sentence {
@@ -143,25 +166,75 @@ fn put_back(kept_as: Option<&str>, lines: u64) -> Sentence {
 
 fn check_ran(check: &str, result: CheckResult, words: &str) -> Sentence {
     match result {
-        CheckResult::Green => Sentence::good(format!("Check \"{check}\" passed.")).detail(words),
-        CheckResult::Red => Sentence::bad(format!("Check \"{check}\" failed.")).detail(words),
-        CheckResult::None => Sentence::new(format!("Check \"{check}\" was not run: none is configured.")),
+        CheckResult::Good => Sentence::good(format!("Check \"{check}\" passed.")).detail(words),
+        CheckResult::Bad => Sentence::bad(format!("Check \"{check}\" failed.")).detail(words),
+        CheckResult::Unknown => {
+            Sentence::attention(format!("Check \"{check}\" says nothing about the work.")).detail(words)
+        }
+        CheckResult::NotRun => {
+            Sentence::attention(format!("Check \"{check}\" was not run: none is configured."))
+        }
     }
 }
 
-fn judged(pass: bool, opinion: &Opinion, reasons: &[String]) -> Sentence {
-    let judge = match opinion {
-        Opinion::Pass | Opinion::Insufficient(_) | Opinion::Unknown => "",
-        Opinion::Missing(_) => " without an opinion of the Judge",
-    };
-    if pass {
-        let sentence = Sentence::good(format!("The verdict is PASS{judge}."));
-        return match opinion {
-            Opinion::Missing(why) => sentence.detail(why),
-            Opinion::Pass | Opinion::Insufficient(_) | Opinion::Unknown => sentence,
+fn judged(pass: bool, verdict: Option<&Verdict>, opinion: &Opinion, reasons: &[String]) -> Sentence {
+    let waived = verdict.map(Verdict::waivers).unwrap_or_default();
+    if !pass {
+        let word = match verdict {
+            Some(Verdict::Unknown(_)) => "unknown",
+            Some(Verdict::Good(_) | Verdict::Bad(_) | Verdict::NotApplicable(_)) | None => "INSUFFICIENT",
         };
+        return Sentence::bad(format!("The verdict is {word}.")).detail(reasons.join("; "));
     }
-    Sentence::bad(format!("The verdict is INSUFFICIENT{judge}.")).detail(reasons.join("; "))
+    let text = match opinion {
+        Opinion::Person { by, .. } => format!("The verdict is PASS, on the word of {by}."),
+        Opinion::Missing(_) => "The verdict is PASS without an opinion of the Judge.".to_owned(),
+        Opinion::Pass | Opinion::Insufficient(_) | Opinion::Unknown => match waived.is_empty() {
+            true => "The verdict is PASS.".to_owned(),
+            false => "The verdict is PASS, with matters that were accepted unchecked.".to_owned(),
+        },
+    };
+    let detail = match opinion {
+        Opinion::Missing(why) => why.clone(),
+        Opinion::Pass | Opinion::Insufficient(_) | Opinion::Person { .. } | Opinion::Unknown => {
+            waived.join("; ")
+        }
+    };
+    match waived.is_empty() {
+        true => Sentence::good(text).detail(detail),
+        false => Sentence::attention(text).detail(detail),
+    }
+}
+
+fn floor_taken(ran: Option<u64>, words: &str) -> Sentence {
+    match ran {
+        Some(count) => Sentence::new(format!("Before the work {} ran.", counted(count, "test"))),
+        None => Sentence::attention("The tests before the work could not be counted.").detail(words),
+    }
+}
+
+fn findings_noted(findings: &[LedgerEntry]) -> Sentence {
+    let open = findings.iter().filter(|finding| finding.is_open()).count() as u64;
+    let told: Vec<String> = findings.iter().map(LedgerEntry::told).collect();
+    let text = format!("{} of {} open.", counted(open, "finding"), findings.len());
+    let sentence = if open == 0 { Sentence::new(text) } else { Sentence::attention(text) };
+    sentence.detail(told.join("; "))
+}
+
+fn unchecked_decided(choice: UncheckedChoice, matters: &[String], by: &str) -> Sentence {
+    let matters = matters.join("; ");
+    match choice {
+        UncheckedChoice::Accept => {
+            Sentence::attention(format!("{by} accepted unchecked: {}", ended(&matters)))
+        }
+        UncheckedChoice::Retry => Sentence::new(format!("{by} had it checked again: {}", ended(&matters))),
+        UncheckedChoice::Changes => {
+            Sentence::new(format!("{by} sent unchecked work back to the Planner: {}", ended(&matters)))
+        }
+        UncheckedChoice::Stop => {
+            Sentence::bad(format!("{by} stopped the cycle at unchecked work: {}", ended(&matters)))
+        }
+    }
 }
 
 fn approval(choice: ApprovalChoice, by: &str, latency_ms: u64) -> Sentence {
@@ -221,6 +294,18 @@ fn decided(decision: Decision, by: &str) -> Sentence {
             (false, "sent the failed commit back to the Planner")
         }
         Decision::Undelivered(UndeliveredChoice::Stop) => (true, "stopped the cycle after the failed commit"),
+        Decision::OwnChanges(OwnChangesChoice::Approve) => {
+            (false, "let uncommitted changes become part of the commit")
+        }
+        Decision::OwnChanges(OwnChangesChoice::Changes) => {
+            (false, "asked for a plan without the files that have uncommitted changes")
+        }
+        Decision::OwnChanges(OwnChangesChoice::Stop) => {
+            (true, "stopped the cycle because of uncommitted changes")
+        }
+        Decision::Moved(MovedChoice::Approve) => (false, "had the work judged on the commit of now"),
+        Decision::Moved(MovedChoice::Retry) => (false, "had the repository looked at again"),
+        Decision::Moved(MovedChoice::Stop) => (true, "stopped the cycle because the branch had moved"),
         Decision::Pause(PauseChoice::Guide) => (false, "restarted the cycle with instructions"),
         Decision::Pause(PauseChoice::NewGoal) => (false, "set a new goal"),
         Decision::Pause(PauseChoice::Stop) => (true, "stopped the cycle at the pause"),

@@ -68,6 +68,8 @@ fn every_answer_of_a_person_has_a_sentence_of_its_own() {
         decisions(Decision::Context),
         decisions(Decision::Blocked),
         decisions(Decision::Undelivered),
+        decisions(Decision::OwnChanges),
+        decisions(Decision::Moved),
         decisions(Decision::Pause),
         decisions(Decision::Planless),
     ]
@@ -81,7 +83,7 @@ fn every_answer_of_a_person_has_a_sentence_of_its_own() {
         assert!(words.starts_with("ada ") && words.ends_with('.'), "{words}");
         assert!(seen.insert(words), "{journalled}");
     }
-    assert_eq!(seen.len(), 21);
+    assert_eq!(seen.len(), 27);
 }
 
 #[test]
@@ -113,6 +115,7 @@ fn a_delivery_says_what_was_committed_where_and_whether_it_was_pushed() {
 #[test]
 fn a_pass_without_the_judges_opinion_says_so() {
     let fact = CycleFact::Judged {
+        verdict: None,
         cycle: 1,
         pass: true,
         evidence: vec![],

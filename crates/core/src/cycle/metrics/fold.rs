@@ -6,6 +6,7 @@ use super::CycleSummary;
 use super::End;
 use crate::cycle::facts::CycleEnd;
 use crate::cycle::facts::CycleFact;
+use crate::cycle::facts::Opinion;
 use crate::cycle::facts::read_facts;
 use crate::projection::Fact;
 
@@ -29,16 +30,22 @@ pub fn fold_run(facts: &[Fact]) -> RunCycles {
                     number: cycle,
                     iterations: 0,
                     passes: 0,
+                    passes_by_people: 0,
                     insufficients: 0,
                     paused: false,
                     end: End::Open,
                     approval_latency_ms: None,
                 });
             }
-            CycleFact::Judged { cycle, pass, .. } => {
+            CycleFact::Judged { cycle, pass, opinion, .. } => {
+                let by_person = matches!(opinion, Opinion::Person { .. });
                 cycles.entry(cycle).and_modify(|c| {
                     c.iterations += 1;
-                    if pass { c.passes += 1 } else { c.insufficients += 1 }
+                    match (pass, by_person) {
+                        (true, true) => c.passes_by_people += 1,
+                        (true, false) => c.passes += 1,
+                        (false, _) => c.insufficients += 1,
+                    }
                 });
             }
             CycleFact::Approval { cycle, latency_ms, .. } => {
@@ -58,6 +65,11 @@ pub fn fold_run(facts: &[Fact]) -> RunCycles {
             }
             CycleFact::Alert { alert, why, .. } => alerts.push(format!("{alert}: {why}")),
             CycleFact::AutomationFindings { .. }
+            | CycleFact::NotChecked { .. }
+            | CycleFact::FloorTaken { .. }
+            | CycleFact::OpinionRejected { .. }
+            | CycleFact::FindingsNoted { .. }
+            | CycleFact::UncheckedDecided { .. }
             | CycleFact::GoalTaken { .. }
             | CycleFact::DocumentsRefused { .. }
             | CycleFact::PlannerAsked { .. }

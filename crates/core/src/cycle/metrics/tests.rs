@@ -5,7 +5,16 @@ use crate::projection::Fact;
 use crate::time::Utc;
 
 fn cycle(number: u32, iterations: u32, passes: u32, insufficients: u32, end: End) -> CycleSummary {
-    CycleSummary { number, iterations, passes, insufficients, paused: false, end, approval_latency_ms: None }
+    CycleSummary {
+        number,
+        iterations,
+        passes,
+        passes_by_people: 0,
+        insufficients,
+        paused: false,
+        end,
+        approval_latency_ms: None,
+    }
 }
 
 fn some() -> Vec<CycleSummary> {
@@ -24,7 +33,7 @@ fn cy_87_cy_88_cy_89_cy_90_cy_91_the_five_metrics_and_their_goals() {
         metrics(&some()).json(),
         json!({
             "avg_iterations": {"value": 2.667, "goal": 3, "met": true},
-            "pass_rate": {"value": 0.333, "goal": 0.7, "met": false},
+            "pass_rate": {"value": 0.333, "goal": 0.7, "met": false, "by_people": 0},
             "approval_latency_s": {"value": 60.25, "goal": null, "met": null},
             "pause_frequency": {"value": 0.25, "goal": 0.1, "met": false},
             "completion": {

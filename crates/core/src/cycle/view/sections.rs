@@ -12,6 +12,7 @@ use crate::cycle::facts::CycleEnd;
 use crate::cycle::facts::Opinion;
 use crate::cycle::limits::counted;
 use crate::sentence::Mood;
+use crate::verdict::Verdict;
 use crate::view::Section;
 
 /// Returns the sections of one cycle; `named` puts its number into their titles.
@@ -31,6 +32,12 @@ pub(super) fn of_cycle(cycle: &CycleStory, named: bool) -> Vec<Section> {
         decisions.line("decision", format!("{}{words}", line.what));
     }
     sections.push(decisions);
+    let mut findings = Section::new(title("Findings"));
+    for finding in &cycle.findings {
+        let mood = if finding.is_open() { Mood::Bad } else { Mood::Neutral };
+        findings.toned(mood, "finding", finding.told());
+    }
+    sections.push(findings);
     sections.push(result(cycle, title("Result")));
     sections.retain(|section| !section.is_empty());
     sections
@@ -83,14 +90,21 @@ fn iteration(round: &Iteration, title: String) -> Section {
 
 fn result_in_words(result: CheckResult) -> &'static str {
     match result {
-        CheckResult::Green => "passed",
-        CheckResult::Red => "failed",
-        CheckResult::None => "not run",
+        CheckResult::Good => "passed",
+        CheckResult::Bad => "failed",
+        CheckResult::Unknown => "unknown",
+        CheckResult::NotRun => "not run",
     }
 }
 
 fn tell_verdict(section: &mut Section, verdict: &VerdictLine) {
-    let (mood, word) = if verdict.pass { (Mood::Good, "PASS") } else { (Mood::Bad, "INSUFFICIENT") };
+    let waived = verdict.verdict.as_ref().map(Verdict::waivers).unwrap_or_default();
+    let (mood, word) = match (verdict.pass, verdict.verdict.as_ref()) {
+        (true, _) if !waived.is_empty() => (Mood::Attention, "PASS, accepted unchecked"),
+        (true, _) => (Mood::Good, "PASS"),
+        (false, Some(Verdict::Unknown(_))) => (Mood::Bad, "unknown"),
+        (false, _) => (Mood::Bad, "INSUFFICIENT"),
+    };
     section.toned(mood, "verdict", word);
     for reason in &verdict.reasons {
         section.line("reason", reason.as_str());
@@ -101,6 +115,7 @@ fn tell_verdict(section: &mut Section, verdict: &VerdictLine) {
         }
         Opinion::Pass => section.line("judge", "PASS"),
         Opinion::Insufficient(_) => section.line("judge", "INSUFFICIENT"),
+        Opinion::Person { by, .. } => section.line("judge", format!("PASS on the word of {by}")),
         Opinion::Unknown => {}
     }
 }
@@ -113,6 +128,12 @@ fn result(cycle: &CycleStory, title: String) -> Section {
     }
     if let Some(delivery) = &cycle.delivery {
         section.toned(Mood::Good, "delivery", delivery.text.as_str());
+    }
+    if !cycle.not_checked.is_empty() {
+        section.toned(Mood::Attention, "not checked", cycle.not_checked.join(", "));
+    }
+    for matter in &cycle.accepted {
+        section.toned(Mood::Attention, "accepted unchecked", matter.as_str());
     }
     for path in &cycle.archives {
         section.line("archive", path.as_str());
@@ -137,6 +158,9 @@ pub(super) fn json_of_cycle(cycle: &CycleStory) -> Value {
         "iterations": cycle.iterations,
         "decisions": cycle.decisions,
         "delivery": cycle.delivery,
+        "not_checked": cycle.not_checked,
+        "accepted_unchecked": cycle.accepted,
+        "findings": cycle.findings,
         "archive": cycle.archives,
         "end": cycle.end,
     })

@@ -4,8 +4,10 @@ use proptest::prelude::*;
 
 use super::*;
 
-fn threshold(comparator: &str, percent: &str) -> Threshold {
-    Threshold { comparator: comparator.parse().unwrap(), percent: percent.parse().unwrap() }
+fn threshold(sign: &str, percent: &str) -> Threshold {
+    let all = [Comparator::AtLeast, Comparator::MoreThan, Comparator::AtMost, Comparator::LessThan];
+    let comparator = all.into_iter().find(|comparator| comparator.sign() == sign).unwrap();
+    Threshold { comparator, percent: percent.parse().unwrap() }
 }
 
 fn percent_of(text: &str) -> Coverage {
@@ -26,9 +28,9 @@ fn k_51_exactly_eighty_is_enough_only_where_the_gate_says_so() {
     {
         assert_eq!(percent_of(value).meets(&threshold(">=", "80")), at_least, "{value} >= 80");
         assert_eq!(percent_of(value).meets(&threshold(">", "80")), above, "{value} > 80");
+        assert_eq!(percent_of(value).meets(&threshold("<", "80")), !at_least, "{value} < 80");
+        assert_eq!(percent_of(value).meets(&threshold("<=", "80")), !above, "{value} <= 80");
     }
-    assert_eq!("=>".parse::<Comparator>(), Err(NotAComparator { written: "=>".to_owned() }));
-    assert_eq!(" >= ".parse::<Comparator>().map(|c| c.to_string()), Ok(">=".to_owned()));
 }
 
 #[test]

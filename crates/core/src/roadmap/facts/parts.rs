@@ -4,7 +4,7 @@ use serde::Deserialize;
 use serde::Serialize;
 
 use crate::evidence::Red;
-use crate::evidence::Verdict;
+use crate::evidence::TestVerdict;
 use crate::evidence::Why;
 use crate::hash::Hash;
 use crate::report::Judged;
@@ -131,14 +131,14 @@ pub enum GateVerdict {
     BrokenUnknown,
 }
 
-impl From<Verdict> for GateVerdict {
-    fn from(verdict: Verdict) -> GateVerdict {
+impl From<TestVerdict> for GateVerdict {
+    fn from(verdict: TestVerdict) -> GateVerdict {
         match verdict {
-            Verdict::Green => GateVerdict::Green,
-            Verdict::Nothing => GateVerdict::Nothing,
-            Verdict::Red(Red::Assertion) => GateVerdict::RedOnAssertion,
-            Verdict::Red(Red::Missing) => GateVerdict::RedOnMissingLogic,
-            Verdict::Broken { why } => match why {
+            TestVerdict::Green => GateVerdict::Green,
+            TestVerdict::Nothing => GateVerdict::Nothing,
+            TestVerdict::Red(Red::Assertion) => GateVerdict::RedOnAssertion,
+            TestVerdict::Red(Red::Missing) => GateVerdict::RedOnMissingLogic,
+            TestVerdict::Broken { why } => match why {
                 Why::Compile => GateVerdict::BrokenCompile,
                 Why::Collection => GateVerdict::BrokenCollection,
                 Why::Import => GateVerdict::BrokenImport,
@@ -248,8 +248,14 @@ pub enum Matter {
     Conflict,
     /// Files in the workspace that keep the step from being merged.
     Obstacle,
+    /// A repository that is no longer where the step left it.
+    Moved,
     /// The push at the end.
     Push,
+    /// Phases for which no gate is configured.
+    NoGates,
+    /// Findings of a review that are still open.
+    Findings,
 }
 
 impl Matter {
@@ -262,7 +268,10 @@ impl Matter {
             Matter::Review => format!("review of step {step}"),
             Matter::Conflict => format!("conflict of step {step}"),
             Matter::Obstacle => format!("merge of step {step}"),
+            Matter::Moved => format!("base of step {step}"),
             Matter::Push => "push".to_owned(),
+            Matter::NoGates => format!("phases of {step} without a gate"),
+            Matter::Findings => format!("open findings of step {step}"),
         }
     }
 }
@@ -277,6 +286,10 @@ pub enum DecisionOutcome {
     Rework,
     Skip,
     Cancel,
+    /// Nobody checked it, and it counts all the same.
+    AcceptUnchecked,
+    /// A finding may stand.
+    Accept,
 }
 
 impl DecisionOutcome {
@@ -289,6 +302,8 @@ impl DecisionOutcome {
             DecisionOutcome::Rework => "rework",
             DecisionOutcome::Skip => "skip",
             DecisionOutcome::Cancel => "cancel",
+            DecisionOutcome::AcceptUnchecked => "accept_unchecked",
+            DecisionOutcome::Accept => "accept",
         }
     }
 }

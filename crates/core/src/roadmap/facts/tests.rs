@@ -164,7 +164,7 @@ fn a_fact_reads_back_as_what_was_written() {
 #[test]
 fn the_word_of_a_gates_verdict_is_that_of_the_verdict_itself() {
     use crate::evidence::Red;
-    use crate::evidence::Verdict;
+    use crate::evidence::TestVerdict;
     use crate::evidence::Why;
     let whys = [
         Why::Compile,
@@ -176,8 +176,13 @@ fn the_word_of_a_gates_verdict_is_that_of_the_verdict_itself() {
         Why::Error,
         Why::Unknown,
     ];
-    let broken = whys.map(|why| Verdict::Broken { why });
-    let others = [Verdict::Green, Verdict::Nothing, Verdict::Red(Red::Assertion), Verdict::Red(Red::Missing)];
+    let broken = whys.map(|why| TestVerdict::Broken { why });
+    let others = [
+        TestVerdict::Green,
+        TestVerdict::Nothing,
+        TestVerdict::Red(Red::Assertion),
+        TestVerdict::Red(Red::Missing),
+    ];
     for verdict in others.into_iter().chain(broken) {
         assert_eq!(serde_json::to_value(GateVerdict::from(verdict)).unwrap(), format!("{verdict:?}"));
     }

@@ -9,6 +9,7 @@ use crate::roadmap::state::PhaseStatus;
 use crate::roadmap::state::StepState;
 use crate::roadmap::state::StepStatus;
 use crate::roadmap::verdict::CommitVerdict;
+use crate::roadmap::verdict::Evidence;
 use crate::roadmap::verdict::LastStop;
 use crate::roadmap::verdict::Level;
 use crate::roadmap::verdict::Objection;
@@ -94,6 +95,8 @@ pub struct Beside<'a> {
     pub holds: &'a [Objection],
     /// Files outside of the step's patterns, as far as they count (see [`counts_outside`]).
     pub outside: Vec<Objection>,
+    /// What gates showed that were run for this commit, or before it on the same files.
+    pub gates: &'a [Evidence],
 }
 
 /// Judges a step that is open under the guard: the record that is committed, the record that is known, and what stands
@@ -106,11 +109,18 @@ pub fn governed(
     let mut verdict = commit_now(committed.0, committed.1);
     verdict.add(commit_now(known.0, known.1).errors);
     verdict.add(beside.refused.iter().cloned());
-    verdict.add(beside.last_stop.into_iter().flat_map(LastStop::lasting).cloned());
+    let lasting = beside.last_stop.into_iter().flat_map(LastStop::lasting);
+    verdict.add(lasting.filter(|objection| !is_judged_anew(objection, beside.gates)).cloned());
+    verdict.add(beside.gates.iter().filter_map(Evidence::objection));
     verdict.add(beside.unseen.iter().cloned());
     verdict.add(beside.holds.iter().cloned());
     verdict.add(beside.outside.iter().cloned());
     verdict
+}
+
+/// Returns whether an objection is about a gate that was run again for this commit.
+fn is_judged_anew(objection: &Objection, gates: &[Evidence]) -> bool {
+    matches!(objection, Objection::Gate(old) if gates.iter().any(|new| new.gate == old.gate))
 }
 
 /// Returns whether a file outside of the step's patterns counts at a commit. Once its agent has ended, only what was

@@ -1,5 +1,6 @@
-//! Ways to green that prove nothing: the red test rewritten, put off or deleted, the gate edited.
+//! Ways to green that prove nothing: the red test rewritten, skipped or deleted, the gate or what loads the tests edited.
 
+use std::collections::BTreeMap;
 use std::collections::BTreeSet;
 
 use super::Objection;
@@ -45,24 +46,23 @@ impl TestFile {
     }
 }
 
-/// What was done to tests after RED that makes green worth nothing. A red test that was rewritten counts while the
-/// code for it is written; a marker that puts a test off, and a test or a file that is gone, count at every phase after
-/// RED. A test that moved to another file
-/// after GREEN is not gone.
+/// What was done to tests after RED that makes green worth nothing, at every phase up to the commit: a red test that was
+/// rewritten, a marker that skips a test, a test or a file that is gone. A test that moved to another file after GREEN,
+/// word for word, is not gone.
 pub fn cheats(sort: Sort, files: &[TestFile]) -> Vec<Objection> {
     if !sort.is_after_red() {
         return vec![];
     }
     // While the code is written tests stay where they are, so that nothing counts as moved.
     let fixed = matches!(sort, Sort::Green | Sort::GreenUnit);
-    let moved = if fixed { BTreeSet::new() } else { gained(files) };
+    let moved = if fixed { BTreeMap::new() } else { gained(files) };
     let mut objections = vec![];
     for file in files {
         let Some(now) = file.now() else {
             objections.extend(gone(file, fixed, &moved));
             continue;
         };
-        if fixed {
+        if fixed || !is_only_shorter(file, now) {
             objections.extend(rewritten(file));
         }
         objections.extend(put_off(file, now));
@@ -71,26 +71,58 @@ pub fn cheats(sort: Sort, files: &[TestFile]) -> Vec<Objection> {
     objections
 }
 
-/// The names of tests that stand in a file now and did not stand in it before.
-fn gained(files: &[TestFile]) -> BTreeSet<String> {
-    let mut names = BTreeSet::new();
+/// Tests that were there when the step began and are gone before the code is written: a suite must not shrink on the
+/// way to RED.
+pub fn losses(files: &[TestFile]) -> Vec<Objection> {
+    let moved = gained(files);
+    let of = |file: &TestFile| match file.now() {
+        Some(now) => deleted(file, now, &moved),
+        None => gone(file, false, &moved).into_iter().collect(),
+    };
+    let had_tests = files.iter().filter(|file| file.base.is_some());
+    had_tests.flat_map(of).collect()
+}
+
+/// Tests that moved, by name: their text in the file that holds them now and did not before.
+type Moved = BTreeMap<String, Vec<String>>;
+
+fn gained(files: &[TestFile]) -> Moved {
+    let mut moved = BTreeMap::new();
     for file in files {
         let before = file.names_before();
-        let now = file.now().map(|text| scenarios::tests_in(text, &file.path)).unwrap_or_default();
-        names.extend(now.into_iter().filter(|name| !before.contains(name)));
+        let Some(now) = file.now() else { continue };
+        let names = scenarios::tests_in(now, &file.path);
+        for name in names.into_iter().filter(|name| !before.contains(name)) {
+            let body = scenarios::body(now, &file.path, &name);
+            moved.insert(name, body);
+        }
     }
-    names
+    moved
+}
+
+/// Returns whether a test of a file stands elsewhere now, word for word.
+fn has_moved(file: &TestFile, name: &str, moved: &Moved) -> bool {
+    let before = file.before().unwrap_or_default();
+    moved.get(name).is_some_and(|now| *now == scenarios::body(before, &file.path, name))
+}
+
+/// Returns whether lines were taken out of a file after RED, and none was added or changed: where tests went is looked at
+/// apart.
+fn is_only_shorter(file: &TestFile, now: &str) -> bool {
+    let Some(red) = file.red() else { return file.red.is_none() };
+    let mut left = red.lines().map(str::trim_end).filter(|line| !line.is_empty());
+    now.lines().map(str::trim_end).filter(|line| !line.is_empty()).all(|line| left.any(|known| known == line))
 }
 
 /// A file that is not there any more. One that held no test, such as a helper, may go once the code is written.
-fn gone(file: &TestFile, fixed: bool, moved: &BTreeSet<String>) -> Option<Objection> {
+fn gone(file: &TestFile, fixed: bool, moved: &Moved) -> Option<Objection> {
     if file.red.is_none() && file.base.is_none() {
         return None;
     }
     let before = file.before();
     let tests = before.map(|text| scenarios::tests_in(text, &file.path)).unwrap_or_default();
     let lost: Vec<String> =
-        tests.iter().filter(|name| !moved.contains(*name)).map(|name| format!("`{name}`")).collect();
+        tests.iter().filter(|name| !has_moved(file, name, moved)).map(|name| format!("`{name}`")).collect();
     if lost.is_empty() && !fixed && before.is_some() && scenarios::is_readable(&file.path) {
         return None;
     }
@@ -178,14 +210,14 @@ fn put_off(file: &TestFile, now: &str) -> Vec<Objection> {
 }
 
 /// Tests that were there when the step began, or at RED, and are not any more.
-fn deleted(file: &TestFile, now: &str, moved: &BTreeSet<String>) -> Vec<Objection> {
+fn deleted(file: &TestFile, now: &str, moved: &Moved) -> Vec<Objection> {
     let mut said = BTreeSet::new();
     let mut objections = vec![];
     for (when, text) in [("at RED", file.red()), ("when the step began", file.base())] {
         let Some(text) = text else { continue };
         let list = scenarios::list(text, &file.path);
         for name in scenarios::removed_tests(text, now, &file.path) {
-            if moved.contains(&name) || !said.insert(name.clone()) {
+            if has_moved(file, &name, moved) || !said.insert(name.clone()) {
                 continue;
             }
             let line = list.iter().find(|test: &&Scenario| test.name == name).map_or(0, |test| test.line);
@@ -225,4 +257,36 @@ pub fn gate_edits(files: &[GateFile]) -> Vec<Objection> {
         Some(Objection::new(Rule::GateEdited, message))
     };
     files.iter().filter_map(objection).collect()
+}
+
+/// A file that decides how tests are loaded, by the part of it that does.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LoaderFile {
+    pub path: String,
+    /// That part when the tests were red, or when the step began where they never were; `None` where there was none.
+    pub before: Option<Hash>,
+    pub now: Option<Hash>,
+}
+
+/// Files that decide how tests are run stay as they were when the tests were red, up to the commit. Byte code is never
+/// part of the work: an interpreter would run it in place of the source.
+pub fn loader_edits(files: &[LoaderFile], byte_code: &[String]) -> Vec<Objection> {
+    let edited = |file: &LoaderFile| {
+        let what = match (file.before, file.now) {
+            (before, now) if before == now => return None,
+            (None, _) => "was added after the tests were red",
+            (Some(_), None) => "no longer says what it said when the tests were red",
+            (Some(_), Some(_)) => "was changed after the tests were red",
+        };
+        let message = format!(
+            "{} {what}, and it decides which tests run and what counts as passed. Put it back as it was.",
+            file.path
+        );
+        Some(Objection::new(Rule::TestLoader, message))
+    };
+    let planted = |path: &String| {
+        let message = format!("{path} is byte code, which is run in place of the source. Delete it.");
+        Objection::new(Rule::TestLoader, message)
+    };
+    files.iter().filter_map(edited).chain(byte_code.iter().map(planted)).collect()
 }

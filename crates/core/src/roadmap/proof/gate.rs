@@ -2,8 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use regex::Regex;
-
 use super::Objection;
 use super::Rule;
 use super::sort::ACCEPTANCE;
@@ -11,32 +9,18 @@ use super::sort::Sort;
 use super::sort::TESTS;
 use crate::evidence;
 use crate::evidence::Counts;
-use crate::evidence::Verdict;
+use crate::evidence::TestVerdict;
 use crate::evidence::Why;
-
-/// No more of an output is kept than this.
-const TAIL_BYTES_MAX: usize = 4000;
-
-/// One run of a gate, as the engine saw it.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct GateRun {
-    pub gate: String,
-    pub command: String,
-    pub output: String,
-    /// `None` where the command was ended by a signal or at its deadline.
-    pub exit: Option<i32>,
-    /// A pattern in the output that says why it failed, where the tool does not.
-    pub expect: Option<String>,
-    /// Why it could not be run, or not to its end.
-    pub broke: Option<String>,
-}
+use crate::gate::CheckEvidence;
+use crate::gate::GateEnd;
+use crate::verdict::Verdict;
 
 /// What a run of a gate shows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Seen {
     pub gate: String,
     pub command: String,
-    pub verdict: Verdict,
+    pub verdict: TestVerdict,
     /// Absent where the tool does not tell, and for gates that run no tests.
     pub counts: Option<Counts>,
     /// One line for people: `3 tests ran, 1 failed: boils (test_kettle.py:12)`.
@@ -52,55 +36,36 @@ pub struct Earlier {
     pub red: BTreeMap<String, Counts>,
 }
 
-/// Reads a run of a gate. Gates named `acceptance` and `tests` are read as runs of tests; of every other gate the exit
-/// code alone speaks, because its output may look like anything.
-pub fn see(run: &GateRun) -> Seen {
-    let seen = |verdict, counts, words| Seen {
-        gate: run.gate.clone(),
-        command: run.command.clone(),
-        verdict,
-        counts,
-        words,
-        tail: tail(&run.output).to_owned(),
+/// Returns what the evidence of a gate means to a phase. Gates named `acceptance` and `tests` are read as runs of tests,
+/// which RED needs to fail for a good reason; of every other gate the verdict alone counts.
+pub fn see(evidence: &CheckEvidence) -> Seen {
+    let of_tests = evidence.tests.as_ref().filter(|_| runs_tests(&evidence.gate));
+    let verdict = match (&evidence.verdict, of_tests, &evidence.end) {
+        (Verdict::Good(_), _, _) => TestVerdict::Green,
+        (_, _, Some(GateEnd::Signal)) => TestVerdict::Broken { why: Why::Crash },
+        (_, _, Some(GateEnd::Deadline(_))) => TestVerdict::Broken { why: Why::Timeout },
+        // What the engine itself holds against the gate outranks what its output says.
+        (_, Some(tests), Some(GateEnd::Exit(_))) if tests.verdict != TestVerdict::Green => tests.verdict,
+        _ => TestVerdict::Broken { why: Why::Unknown },
     };
-    if let Some(reason) = &run.broke {
-        return seen(
-            Verdict::Broken { why: Why::Unknown },
-            None,
-            format!("it could not be judged: {reason}"),
-        );
+    let could_run = !matches!(evidence.end, Some(GateEnd::Deadline(_) | GateEnd::NotRun(_)) | None);
+    let words = match (of_tests, could_run) {
+        (_, false) => format!("it could not be judged: {}", evidence.words),
+        (Some(tests), true) if tests.verdict == verdict => evidence::count_in_words(tests),
+        (_, true) => evidence.words.clone(),
+    };
+    Seen {
+        gate: evidence.gate.clone(),
+        command: evidence.argv.join(" "),
+        verdict,
+        counts: evidence.counts().filter(|_| of_tests.is_some()),
+        words,
+        tail: evidence.tail.clone(),
     }
-    if !runs_tests(&run.gate) {
-        return match run.exit {
-            Some(0) => seen(Verdict::Green, None, "it passed".to_owned()),
-            Some(code) => {
-                seen(Verdict::Broken { why: Why::Unknown }, None, format!("it failed with exit code {code}"))
-            }
-            None => seen(Verdict::Broken { why: Why::Crash }, None, "it was ended from outside".to_owned()),
-        };
-    }
-    // A pattern that is none is an error of the configuration, and said there.
-    let expect = run.expect.as_deref().and_then(|pattern| Regex::new(pattern).ok());
-    let read = evidence::read(&run.output, run.exit, expect.as_ref());
-    seen(read.verdict, read.counts, evidence::count_in_words(&read))
 }
 
 fn runs_tests(gate: &str) -> bool {
     [ACCEPTANCE, TESTS].contains(&gate)
-}
-
-/// The last part of an output.
-fn tail(output: &str) -> &str {
-    let output = output.trim_end();
-    if output.len() <= TAIL_BYTES_MAX {
-        return output;
-    }
-    let from = (output.len() - TAIL_BYTES_MAX..output.len()).find(|at| output.is_char_boundary(*at));
-    let end = from.and_then(|from| output.get(from..)).unwrap_or_default();
-    match end.split_once('\n') {
-        Some((_, whole_lines)) if !whole_lines.trim().is_empty() => whole_lines,
-        _ => end,
-    }
 }
 
 /// What keeps a phase from being over, after its gates were run (DW-61 to DW-66, DS-93, DS-94, DS-97).
@@ -116,8 +81,8 @@ pub fn judge(phase: &str, sort: Sort, seen: &[Seen], earlier: &Earlier) -> Vec<O
             Sort::Red if seen.gate == ACCEPTANCE => not_red(phase, seen, Need::MissingLogic),
             Sort::RedUnit | Sort::Red => not_red(phase, seen, Need::Assertion),
             Sort::CheckAcceptance => match seen.verdict {
-                Verdict::Green | Verdict::Red(_) => None,
-                Verdict::Broken { .. } | Verdict::Nothing => not_green(phase, seen),
+                TestVerdict::Green | TestVerdict::Red(_) => None,
+                TestVerdict::Broken { .. } | TestVerdict::Nothing => not_green(phase, seen),
             },
             Sort::GreenUnit if is_nearer(seen, earlier) => None,
             Sort::GreenUnit | Sort::Green | Sort::Review | Sort::Refactor | Sort::Final | Sort::Commit => {
@@ -144,9 +109,9 @@ enum Need {
 fn not_red(phase: &str, seen: &Seen, need: Need) -> Option<Objection> {
     let Seen { gate, command, words, .. } = seen;
     let (rule, message) = match seen.verdict {
-        Verdict::Red(_) if need == Need::MissingLogic => return None,
+        TestVerdict::Red(_) if need == Need::MissingLogic => return None,
         verdict if verdict.fails_on_assertion() => return None,
-        Verdict::Green => (
+        TestVerdict::Green => (
             Rule::RedIsGreen,
             format!(
                 "{phase} needs a test that fails, but the gate `{gate}` passes: {words}. A test that passes before \
@@ -154,8 +119,8 @@ fn not_red(phase: &str, seen: &Seen, need: Need) -> Option<Objection> {
                  mend the one that passes without it."
             ),
         ),
-        Verdict::Nothing => (Rule::NothingRan, nothing_ran(phase, seen)),
-        Verdict::Red(_) => (
+        TestVerdict::Nothing => (Rule::NothingRan, nothing_ran(phase, seen)),
+        TestVerdict::Red(_) => (
             Rule::RedIsBroken,
             format!(
                 "{phase} needs a unit test that fails on its assertion, but no assertion was reached: {words}. Let \
@@ -163,7 +128,7 @@ fn not_red(phase: &str, seen: &Seen, need: Need) -> Option<Objection> {
                  the test compares and fails."
             ),
         ),
-        Verdict::Broken { why } => (
+        TestVerdict::Broken { why } => (
             Rule::RedIsBroken,
             format!(
                 "{phase} needs a test that fails on an assertion, but the gate `{gate}` failed for another reason: \
@@ -207,16 +172,16 @@ fn nothing_ran(phase: &str, seen: &Seen) -> String {
 fn not_green(phase: &str, seen: &Seen) -> Option<Objection> {
     let Seen { gate, command, words, .. } = seen;
     let (rule, message) = match seen.verdict {
-        Verdict::Green => return None,
-        Verdict::Nothing => (Rule::NothingRan, nothing_ran(phase, seen)),
-        Verdict::Red(_) => (
+        TestVerdict::Green => return None,
+        TestVerdict::Nothing => (Rule::NothingRan, nothing_ran(phase, seen)),
+        TestVerdict::Red(_) => (
             Rule::NotGreen,
             format!(
                 "{phase} is over only when all tests pass, but the gate `{gate}` says: {words}. Mend the code, not the \
                  test."
             ),
         ),
-        Verdict::Broken { .. } => (
+        TestVerdict::Broken { .. } => (
             Rule::NotGreen,
             format!(
                 "{phase} is over only when all tests pass, but the gate `{gate}` says: {words}. Run `{command}` \
@@ -244,7 +209,7 @@ fn failed(phase: &str, seen: &Seen) -> Option<Objection> {
 fn is_nearer(seen: &Seen, earlier: &Earlier) -> bool {
     let open = |counts: &Counts| counts.failed.saturating_add(counts.errors);
     match (seen.verdict, &seen.counts, earlier.red.get(&seen.gate)) {
-        (Verdict::Red(_), Some(now), Some(red)) => open(now) < open(red),
+        (TestVerdict::Red(_), Some(now), Some(red)) => open(now) < open(red),
         _ => false,
     }
 }
@@ -255,7 +220,7 @@ fn fewer_tests(seen: &Seen, earlier: &Earlier) -> Option<Objection> {
     let gate = &seen.gate;
     let message = match seen.counts {
         // What could not run at all is objected to as such.
-        _ if matches!(seen.verdict, Verdict::Broken { .. } | Verdict::Nothing) => return None,
+        _ if matches!(seen.verdict, TestVerdict::Broken { .. } | TestVerdict::Nothing) => return None,
         None if red.ran() > 0 => format!(
             "At RED the gate `{gate}` ran {}, and now its output does not say how many ran. Let the tests report as \
              they did.",

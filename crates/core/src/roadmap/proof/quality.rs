@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::Objection;
 use super::Rule;
-use crate::evidence::coverage::Comparator;
+use crate::config::Comparator;
 use crate::evidence::coverage::Coverage;
 use crate::evidence::coverage::Threshold;
 
@@ -58,7 +58,9 @@ pub fn coverage(value: Option<Coverage>, threshold: &Threshold, base: Option<Cov
              nothing needs.",
             match threshold.comparator {
                 Comparator::AtLeast => "at least",
-                Comparator::Above => "above",
+                Comparator::MoreThan => "above",
+                Comparator::AtMost => "at most",
+                Comparator::LessThan => "below",
             },
             threshold.percent
         );
@@ -149,11 +151,6 @@ impl ReviewFinding {
         })
     }
 
-    /// Whether the phase is not over while it stands.
-    pub fn refuses(&self) -> bool {
-        self.severity >= ReviewSeverity::High && !self.resolved
-    }
-
     /// As the record of the review carries it.
     pub fn to_json(&self) -> Json {
         json!({
@@ -165,14 +162,6 @@ impl ReviewFinding {
             "resolved": self.resolved,
         })
     }
-
-    fn place(&self) -> String {
-        match (&self.file, self.line) {
-            (Some(file), Some(line)) => format!(" ({file}:{line})"),
-            (Some(file), None) => format!(" ({file})"),
-            (None, _) => String::new(),
-        }
-    }
 }
 
 /// The findings in what a phase reported: `review.findings`, a bare list under `review`, or `findings`. Entries without
@@ -182,27 +171,4 @@ pub fn review_findings(outputs: &Map<String, Json>) -> Vec<ReviewFinding> {
     let list = [review.and_then(|review| review.get("findings")), review, outputs.get("findings")];
     let list = list.into_iter().flatten().find_map(Json::as_array);
     list.into_iter().flatten().filter_map(ReviewFinding::of).collect()
-}
-
-/// The findings that keep a review from being over: critical and high ones that are not mended. The others are
-/// recorded and hold nothing.
-pub fn review_objections(findings: &[ReviewFinding]) -> Vec<Objection> {
-    let objection = |finding: &ReviewFinding| {
-        let remedy =
-            finding.remedy.as_deref().map_or_else(String::new, |remedy| format!(" {}", ended(remedy)));
-        let message = format!(
-            "The review found something {}{}: {}{remedy} Mend it before the phase is over.",
-            finding.severity.word(),
-            finding.place(),
-            ended(&finding.title)
-        );
-        Objection::new(Rule::ReviewFinding, message)
-    };
-    findings.iter().filter(|finding| finding.refuses()).map(objection).collect()
-}
-
-/// A text as a sentence.
-fn ended(text: &str) -> String {
-    let text = text.trim();
-    if text.ends_with(['.', '!', '?']) { text.to_owned() } else { format!("{text}.") }
 }

@@ -31,6 +31,8 @@ pub enum Rule {
     TestFileDeleted,
     /// A file that a gate depends on was changed.
     GateEdited,
+    /// A file that decides how tests are loaded was changed, or byte code was added.
+    TestLoader,
     /// Not exactly one scenario is enabled.
     OneScenario,
     /// The test file of the step is not there.
@@ -73,6 +75,7 @@ impl Rule {
             Rule::TestDeleted => "test-deleted",
             Rule::TestFileDeleted => "test-file-deleted",
             Rule::GateEdited => "gate-edited",
+            Rule::TestLoader => "test-loader",
             Rule::OneScenario => "one-scenario",
             Rule::TestFileMissing => "G1",
             Rule::WalkingSkeleton => "walking-skeleton",
@@ -102,6 +105,7 @@ impl Rule {
             | Rule::NotGreen
             | Rule::GateFailed
             | Rule::GateEdited
+            | Rule::TestLoader
             | Rule::OneScenario
             | Rule::TestFileMissing
             | Rule::WalkingSkeleton

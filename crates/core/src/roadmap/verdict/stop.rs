@@ -8,6 +8,7 @@ use serde_json::json;
 
 use super::Objection;
 use super::gates::Evidence;
+use super::gates::NOTHING_CHECKED;
 use super::gates::Shown;
 use super::sentences;
 use crate::finding::Finding;
@@ -48,6 +49,9 @@ pub struct StopVerdict {
     /// What the gates of the project showed, where some are configured.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub evidence: Vec<Evidence>,
+    /// The step is said to be done, and the project has no gate that could tell.
+    #[serde(skip)]
+    pub nothing_checked: bool,
     pub timestamp: String,
 }
 
@@ -77,6 +81,7 @@ impl StopVerdict {
             errors,
             warnings,
             evidence: vec![],
+            nothing_checked: false,
             timestamp: now.to_string(),
         }
     }
@@ -129,6 +134,7 @@ impl StopVerdict {
             .with("errors", sentences(&self.errors))
             .with("warnings", self.warnings.clone());
         let event = if self.errors.is_empty() { event } else { event.with("objections", json!(self.errors)) };
+        let event = if self.nothing_checked { event.with("gates", NOTHING_CHECKED) } else { event };
         if self.evidence.is_empty() { event } else { event.with("evidence", json!(self.evidence)) }
     }
 }

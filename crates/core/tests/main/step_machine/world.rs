@@ -383,6 +383,7 @@ impl World {
             unseen: vec![],
             holds: &self.holds,
             outside: outside.into_iter().filter(counts).collect(),
+            gates: &[],
         };
         let known = (&self.state, schema());
         let passed = machine::governed(known, known, &beside).passed();

@@ -172,15 +172,14 @@ impl Git<'_> {
             if sides.into_iter().any(|(tree, path)| self.holds_zero(tree, path, env)) {
                 continue;
             }
-            let mut arguments = diff_tree(&["--numstat", "-z", "--relative", "--text"], base, tree);
+            // Git itself counts nothing where an attribute forbids it, but it prints the lines.
+            let mut arguments = diff_tree(&["--patch", "--unified=0", "--relative", "--text"], base, tree);
             arguments.push("--".to_owned());
             arguments.extend(change.old_path.iter().chain([&change.path]).cloned());
             let printed = self.text(Invocation::read(&arguments).env(env))?;
-            let mut fields = printed.split_terminator('\0');
-            let counted = fields.next().and_then(|field| parse_count(field, &mut fields));
-            if let Some((_, (false, added, deleted))) = counted {
-                (change.binary, change.added, change.deleted) = (false, added, deleted);
-            }
+            let lines = || printed.lines().skip_while(|line| !line.starts_with("@@"));
+            let count = |sign: char| lines().filter(|line| line.starts_with(sign)).count() as u64;
+            (change.binary, change.added, change.deleted) = (false, count('+'), count('-'));
         }
         Ok(())
     }

@@ -1,4 +1,4 @@
-//! Commits on the user's branch: of given paths alone, and with the user's hooks.
+//! Commits as a person makes them: of given paths alone, as the files are now, and with the user's hooks.
 
 use std::path::PathBuf;
 
@@ -28,6 +28,9 @@ pub struct Committed {
     /// The files that differed. A path that was asked for and is not among them had not changed, or is ignored.
     pub paths: Vec<String>,
 }
+
+/// A longer hook is run as it is.
+const HOOK_BYTES_MAX: u64 = 64 << 10;
 
 impl Git<'_> {
     /// Commits the present state of the paths. When it fails, the index is as it was.
@@ -64,18 +67,6 @@ impl Git<'_> {
         Ok(Committed { id, paths })
     }
 
-    /// Makes a commit that changes no file, as a mark. Whatever is staged stays staged.
-    pub fn commit_nothing(&self, commit: &Commit) -> Result<String, GitError> {
-        let mut arguments =
-            vec!["commit-tree".to_owned(), "HEAD^{tree}".to_owned(), "-p".to_owned(), "HEAD".to_owned()];
-        let trailers: Vec<String> =
-            commit.trailers.iter().map(|(key, value)| format!("{key}: {value}")).collect();
-        arguments.extend(["-m".to_owned(), commit.message.clone(), "-m".to_owned(), trailers.join("\n")]);
-        let id = self.text(Invocation::read(&arguments))?.trim().to_owned();
-        self.text(Invocation::read(&["update-ref", "-m", "commit: checkpoint", "HEAD", &id]))?;
-        Ok(id)
-    }
-
     fn commit_paths(&self, commit: &Commit, paths: &[String]) -> Result<(), GitError> {
         let mut arguments = vec!["commit".to_owned(), "--quiet".to_owned(), "--only".to_owned()];
         arguments.push(format!("--message={}", commit.message));
@@ -92,24 +83,37 @@ impl Git<'_> {
         if ended.success() {
             return Ok(());
         }
-        let refused = ended.how == How::Exited(1) && self.has_commit_hooks()?;
+        let refused = ended.how == How::Exited(1) && !self.commit_hooks()?.is_empty();
         match self.failure(&invocation, ended) {
             GitError::Failed { output, .. } if refused => Err(GitError::Hook { output }),
             error => Err(error),
         }
     }
 
-    /// Git says by the same exit code that a hook refused and that it failed itself, so hooks are looked for.
-    fn has_commit_hooks(&self) -> Result<bool, GitError> {
-        let arguments = ["rev-parse", "--path-format=absolute", "--git-path", "hooks"];
-        let invocation = Invocation { hooks: true, ..Invocation::read(&arguments) };
-        let directory = PathBuf::from(self.text(invocation)?.trim_end_matches('\n'));
-        for name in ["pre-commit", "prepare-commit-msg", "commit-msg"] {
+    /// Whether there are hooks that can refuse a commit. Git says by the same exit code that a hook refused and that it
+    /// failed itself, so they are looked for.
+    pub fn commit_hooks(&self) -> Result<Vec<&'static str>, GitError> {
+        let directory = self.hooks_folder()?;
+        let mut found = vec![];
+        for name in ["pre-commit", "commit-msg"] {
             if self.files.look(&directory.join(name))?.is_some_and(|entry| entry.mode & 0o111 != 0) {
-                return Ok(true);
+                found.push(name);
             }
         }
-        Ok(false)
+        Ok(found)
+    }
+
+    /// The script that git runs before a commit; nothing where there is none that is a text.
+    pub fn pre_commit_script(&self) -> Result<Option<String>, GitError> {
+        let path = self.hooks_folder()?.join("pre-commit");
+        let found = self.files.read(&path, HOOK_BYTES_MAX).ok();
+        Ok(found.and_then(|found| String::from_utf8(found.bytes).ok()))
+    }
+
+    fn hooks_folder(&self) -> Result<PathBuf, GitError> {
+        let arguments = ["rev-parse", "--path-format=absolute", "--git-path", "hooks"];
+        let invocation = Invocation { hooks: true, ..Invocation::read(&arguments) };
+        Ok(PathBuf::from(self.text(invocation)?.trim_end_matches('\n')))
     }
 
     fn with_paths(&self, arguments: &[&str], paths: &[&String]) -> Result<(), GitError> {

@@ -65,8 +65,10 @@ impl Git<'_> {
     /// A file as a commit has it; nothing where it has no such text.
     pub fn text_at(&self, commit: &str, path: &str) -> Option<String> {
         let object = format!("{commit}:./{path}");
-        let blob = Invocation::read(&["cat-file", "blob", &object]);
-        self.text(Invocation { keep_bytes: FILE_BYTES_MAX, ..blob }).ok()
+        let blob =
+            || Invocation { keep_bytes: FILE_BYTES_MAX, ..Invocation::read(&["cat-file", "blob", &object]) };
+        // Trees that the engine measured are in its own store.
+        self.text(blob()).or_else(|_| self.text(blob().env(&self.all_objects()?))).ok()
     }
 
     fn has_commit(&self, id: &str) -> bool {

@@ -12,6 +12,8 @@ use crate::hands::git::GitError;
 use crate::hands::git::Invocation;
 use crate::hands::git::unreadable;
 
+/// So often a tree is taken anew because files vanished meanwhile.
+const VANISHED_MAX: u32 = 10;
 /// So many repositories without commits inside of one are taken in turn.
 const UNBORN_MAX: usize = 100;
 
@@ -30,8 +32,10 @@ impl Git<'_> {
         let count = COUNT.fetch_add(1, Ordering::Relaxed);
         let index = self.private.join(format!("index-{}-{count}", std::process::id()));
         match self.files.copy(&layout.index, &index, Write::REBUILDABLE) {
+            // By its time git knows which files may have changed after it was written, within the same tick of the clock.
+            Ok(_) => self.files.copy_time(&layout.index, &index)?,
             // A repository in which nothing was ever added has no index.
-            Ok(_) | Err(FileError::NotFound { .. }) => {}
+            Err(FileError::NotFound { .. }) => {}
             Err(error) => return Err(error.into()),
         }
         let mut env = self.private_objects(&layout)?;
@@ -67,9 +71,14 @@ impl Git<'_> {
     fn fill_index(&self, env: &[(String, String)]) -> Result<String, GitError> {
         self.lift_blinds(env)?;
         let mut unborn: Vec<String> = Vec::new();
+        let mut vanished = 0;
         loop {
             match self.add_all(&unborn, env) {
                 Ok(()) => break,
+                // A file that went between the listing and the look, such as one that is being replaced, is no matter.
+                Err(GitError::Failed { output, .. }) if vanished < VANISHED_MAX && has_vanished(&output) => {
+                    vanished += 1;
+                }
                 // A repository inside of this one that has no commit yet cannot be added.
                 Err(error) if unborn.len() < UNBORN_MAX => {
                     let GitError::Failed { output, .. } = &error else { return Err(error) };
@@ -136,6 +145,11 @@ impl Git<'_> {
         }
     }
 
+    /// The variables by which git sees the objects of our own store beside those of the repository.
+    pub(super) fn all_objects(&self) -> Result<Vec<(String, String)>, GitError> {
+        self.private_objects(&self.layout()?)
+    }
+
     /// New objects go to our own store; those of the repository are seen through it.
     fn private_objects(&self, layout: &Layout) -> Result<Vec<(String, String)>, GitError> {
         let own = self.private.join("objects");
@@ -148,6 +162,11 @@ impl Git<'_> {
             ("GIT_ALTERNATE_OBJECT_DIRECTORIES".to_owned(), quoted),
         ])
     }
+}
+
+/// Returns whether git stumbled over a file that was there a moment before.
+fn has_vanished(output: &str) -> bool {
+    output.lines().any(|line| line.contains("unable to stat") && line.contains("No such file"))
 }
 
 /// The path, seen from the top of the repository, of a repository without commits that `git add` complains about.

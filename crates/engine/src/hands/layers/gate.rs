@@ -13,6 +13,9 @@ use std::os::unix::fs::PermissionsExt;
 use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::path::PathBuf;
+use std::time::Duration;
+use std::time::SystemTime;
+use std::time::UNIX_EPOCH;
 
 use rustix::fs::CWD;
 use rustix::fs::FileType;
@@ -35,23 +38,21 @@ use crate::hands::paths::decode_name;
 const FOLDER_MODE: u32 = 0o755;
 
 impl LayerStack {
-    /// Builds a layer in the new folder `out` that shows only these steps over the real folder: hard links to the files
-    /// of the layers (copies where that fails), whiteouts for removed entries, and parents with the modes that the
-    /// view shows. Folders are never opaque. A step whose file is equal before and after
-    /// ([`super::LayerSurvey::reverted`]) becomes a copy with the time of now, so that a build does not take it for
-    /// the version that it saw in between; so does a file of the newest layer whose time was set back.
+    /// Builds a layer in the new folder `out` that shows only these steps over the real folder: copies of the files of
+    /// the layers, whiteouts for removed entries, and parents with the modes that the view shows. Folders are never
+    /// opaque. Every file is as old as its last change by the clock of the kernel, not as old as the agent says: a
+    /// build that goes by times would take new content for what it knows otherwise.
     pub fn gate_layer(&self, wanted: &[HomeStep], out: &Path) -> Result<(), LayerError> {
         let of = |error| LayerError::of(out, &error);
         DirBuilder::new().mode(0o700).create(out).map_err(of)?;
         let root = metadata(&self.lower)?.map_or(FOLDER_MODE, |found| found.permissions().mode());
-        let began = fs::symlink_metadata(&self.began).map_err(|error| LayerError::of(&self.began, &error))?;
         let mut steps = wanted
             .iter()
             .map(|step| Ok((inside(&step.path)?, step)))
             .collect::<Result<Vec<(PathBuf, &HomeStep)>, LayerError>>()?;
         // Parents come before their children, so a child finds out what its parent became.
         steps.sort_by(|one, other| one.0.cmp(&other.0));
-        let mut gate = Gate { stack: self, out, began, access: Access::default(), modes: Vec::new() };
+        let mut gate = Gate { stack: self, out, access: Access::default(), modes: Vec::new() };
         for (path, step) in steps {
             gate.step(&path, step)?;
         }
@@ -69,7 +70,6 @@ impl LayerStack {
 struct Gate<'g> {
     stack: &'g LayerStack,
     out: &'g Path,
-    began: Metadata,
     access: Access,
     /// The folders that were made, with the modes that they get in the end.
     modes: Vec<(PathBuf, u32)>,
@@ -145,31 +145,21 @@ impl Gate<'_> {
             self.access.open_way(upper, &origin).map_err(|_| missing())?;
         }
         let found = metadata(&origin)?.filter(Metadata::is_file).ok_or_else(missing)?;
-        let is_reverted = step.before == step.after;
-        // A link shares mode and times with the file of the layer, so it must be right as it is.
-        let is_mode_right = self.access.mode(&origin, found.permissions().mode()) == mode & MERGED_BITS;
-        if is_mode_right && !is_reverted && !self.is_set_back(&origin, &found) {
-            match fs::hard_link(&origin, to) {
-                Ok(()) => return Ok(()),
-                Err(error) if error.kind() == ErrorKind::AlreadyExists => return Err(of(error)),
-                // Another file system, too many links, or a kind of file system that has none.
-                Err(_) => {}
-            }
-        }
-        copy(&origin, to, mode).map_err(of)
-    }
-
-    /// Returns whether the time of a file of the newest layer is from before the view was opened.
-    fn is_set_back(&self, origin: &Path, found: &Metadata) -> bool {
-        let newest = self.stack.uppers.first().is_some_and(|newest| origin.starts_with(newest));
-        let modified = std::os::unix::fs::MetadataExt::mtime(found);
-        newest && modified < changed_at(&self.began).0
+        copy(&origin, to, mode, &found).map_err(of)
     }
 }
 
-/// Copies a file with the time of now.
-fn copy(from: &Path, to: &Path, mode: u32) -> io::Result<()> {
+/// Copies a file with the time at which the kernel saw it change.
+fn copy(from: &Path, to: &Path, mode: u32, found: &Metadata) -> io::Result<()> {
     let mut file = File::options().write(true).create_new(true).mode(0o600).open(to)?;
     io::copy(&mut File::open(from)?, &mut file)?;
+    file.set_modified(changed_time(found))?;
     file.set_permissions(Permissions::from_mode(mode & MERGED_BITS))
+}
+
+fn changed_time(found: &Metadata) -> SystemTime {
+    let (seconds, nanoseconds) = changed_at(found);
+    let whole = Duration::from_secs(seconds.unsigned_abs());
+    let whole = if seconds < 0 { UNIX_EPOCH - whole } else { UNIX_EPOCH + whole };
+    whole + Duration::from_nanos(nanoseconds.unsigned_abs())
 }

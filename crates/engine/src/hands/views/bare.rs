@@ -1,5 +1,6 @@
 //! No views: processes work in the workspace itself.
 
+use std::path::Path;
 use std::path::PathBuf;
 
 use seriatim_core::world::Isolation;
@@ -27,7 +28,12 @@ use crate::hands::process::Spawn;
 pub struct Bare;
 
 impl Views for Bare {
-    fn isolation(&self, _wanted: Option<Isolation>) -> Result<Isolation, ViewError> {
+    fn isolation(
+        &self,
+        _wanted: Option<Isolation>,
+        _place: &Path,
+        _share: &[PathBuf],
+    ) -> Result<Isolation, ViewError> {
         Ok(Isolation::None)
     }
 
@@ -41,6 +47,10 @@ impl Views for Bare {
         Ok(())
     }
 
+    fn shown_at(&self, _place: &Path, _isolation: Isolation) -> Option<PathBuf> {
+        None
+    }
+
     fn covering(&self, _of: ViewOf<'_>) -> Result<Option<PathBuf>, ViewError> {
         Ok(None)
     }
@@ -52,6 +62,16 @@ impl Views for Bare {
         _ignores: Ignores<'_>,
     ) -> Result<Vec<TreeEdit>, ViewError> {
         Ok(vec![])
+    }
+
+    fn adopt(
+        &self,
+        _of: ViewOf<'_>,
+        _from: ViewOf<'_>,
+        _paths: &[String],
+        _ignores: Ignores<'_>,
+    ) -> Result<(), ViewError> {
+        Ok(())
     }
 
     fn save(&self, _of: ViewOf<'_>, _ignores: Ignores<'_>) -> Result<(), ViewError> {

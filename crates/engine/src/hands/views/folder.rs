@@ -3,7 +3,9 @@
 //! `view.json` is the truth: a layer that it does not name was never finished, and is removed. It is replaced as a
 //! whole, so that a process that dies leaves the stack of before or the one after.
 
+use std::collections::BTreeSet;
 use std::fs;
+use std::io::ErrorKind;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::path::PathBuf;
@@ -58,6 +60,12 @@ pub(super) struct ViewState {
     /// Whether a process works, or worked, in a copy of which no layer was made yet.
     #[serde(default)]
     pub(super) copied: bool,
+    /// The folder at whose path the last process of the view found the place, where that is another one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) shown_at: Option<String>,
+    /// The paths of the covered folder that the last check of this view saw in another version than the place had.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub(super) seen_changed: BTreeSet<String>,
 }
 
 /// The folder of a view.
@@ -234,6 +242,16 @@ pub(super) fn began(view: &Path) -> PathBuf {
 pub(super) fn make_private(path: &Path) -> Result<(), ViewError> {
     private::make_folder(path)
         .map_err(|error| ViewError::BadFolder { path: path.to_owned(), reason: error.to_string() })
+}
+
+/// Removes what an attempt put in the place of a folder, whatever it is.
+pub(super) fn remove_anything(path: &Path) -> Result<(), ViewError> {
+    match fs::symlink_metadata(path) {
+        Ok(found) if found.is_dir() => Ok(remove_layers(path)?),
+        Ok(_) => fs::remove_file(path).map_err(|error| FileError::of(path, &error).into()),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
+        Err(error) => Err(FileError::of(path, &error).into()),
+    }
 }
 
 /// Lists the views of a run. A folder that no view ever counted in was never finished, and is none.

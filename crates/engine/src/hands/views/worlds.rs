@@ -4,16 +4,17 @@ mod choice;
 mod copying;
 mod cover;
 mod foreign;
+mod homes;
 mod ignored;
 mod merging;
+mod place;
+mod renewing;
 mod saving;
 mod surroundings;
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::fs::File;
-use std::io::ErrorKind;
-use std::io::Read;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::path::PathBuf;
@@ -45,10 +46,8 @@ use super::effects::join;
 use super::folder;
 use super::folder::ViewFolder;
 use super::folder::make_private;
-use crate::hands::disk::Disk;
+use super::folder::remove_anything;
 use crate::hands::files::FileError;
-use crate::hands::files::Files;
-use crate::hands::files::Write;
 use crate::hands::git::TreeEdit;
 use crate::hands::inside;
 use crate::hands::inside::AnswerInside;
@@ -62,18 +61,14 @@ use crate::hands::process::Spawn;
 use crate::hands::world::NoWorld;
 use crate::hands::world::WorldStep;
 use crate::hands::world::probe;
+use crate::home::TREES;
+pub use choice::coverable;
 pub use choice::in_force;
 use cover::Ground;
+use place::IN_USE;
 
-/// The file of the store that says where the layers are.
-const PLACE: &str = "worlds";
-/// How the folder of the layers begins; the rest is random, since it lies in a folder that others use too.
-const PREFIX: &str = "seriatim-";
-const USUAL: &str = "/var/tmp";
 /// The file of the store by which merges wait for each other.
 const MERGING: &str = "merging.lock";
-/// The file of the store by which processes say that they use the folder of the layers.
-const IN_USE: &str = "worlds.lock";
 /// The folder of the store with versions of files that gave way on a person's word.
 const REPLACED: &str = "replaced";
 
@@ -127,76 +122,23 @@ impl Worlds {
             .clone()
     }
 
-    /// Returns the folder of all layers of this store, which is made where there is none.
-    pub fn root(&self) -> Result<PathBuf, ViewError> {
-        let mut known = self.root.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((root, _)) = known.as_ref() {
-            return Ok(root.clone());
+    /// Makes the layers between the place and what a process writes, those that count more first.
+    fn below(
+        &self,
+        ground: &Ground,
+        folder: &mut ViewFolder,
+        of: ViewOf<'_>,
+        guest: &Guest,
+        ignores: Ignores<'_>,
+    ) -> Result<Vec<PathBuf>, ViewError> {
+        let mut below = vec![];
+        if let Some(unmerged) = &guest.on {
+            let other = ViewOf { view: &unmerged.view, ..of };
+            below.extend(self.deliverable(ground, folder, other, &unmerged.paths, ignores)?);
         }
-        // While it is held, no other process takes the folder away.
-        let in_use = lock(&self.at.store.join(IN_USE), FlockOperation::LockShared)?;
-        let root = match self.recorded()? {
-            Some(root) => root,
-            None => self.make_root()?,
-        };
-        *known = Some((root.clone(), in_use));
-        Ok(root)
-    }
-
-    /// Returns the folder that the store names, if it is still there and this user's alone.
-    pub fn recorded(&self) -> Result<Option<PathBuf>, ViewError> {
-        let Some(root) = self.named()? else { return Ok(None) };
-        if fs::symlink_metadata(&root).is_err() {
-            return Ok(None);
-        }
-        make_private(&root)?;
-        Ok(Some(root))
-    }
-
-    /// Returns the folder that the store names, whether it is there or not.
-    fn named(&self) -> Result<Option<PathBuf>, ViewError> {
-        match Disk.read(&self.at.store.join(PLACE), 1 << 16) {
-            Ok(found) => {
-                let name = String::from_utf8(found.bytes).unwrap_or_default();
-                Ok(decode_name(name.trim()).map(PathBuf::from))
-            }
-            Err(FileError::NotFound { .. }) => Ok(None),
-            Err(error) => Err(error.into()),
-        }
-    }
-
-    /// Returns the folder in which the folder of all layers is made.
-    fn parent(&self) -> PathBuf {
-        match (&self.at.dir, &self.at.temporary) {
-            (Some(dir), _) | (None, Some(dir)) => dir.clone(),
-            (None, None) => PathBuf::from(USUAL),
-        }
-    }
-
-    /// Returns where the layers are, or in which folder they will be, and whether worlds work there. Nothing is made.
-    pub fn examine(&self) -> (PathBuf, Result<(), NoWorld>) {
-        let folder = self.recorded().ok().flatten().unwrap_or_else(|| self.parent());
-        let tried = probe(&folder);
-        (folder, tried)
-    }
-
-    fn make_root(&self) -> Result<PathBuf, ViewError> {
-        let parent = self.parent();
-        let unusable = |reason: String| ViewError::BadFolder { path: parent.clone(), reason };
-        let parent_place = fs::canonicalize(&parent).map_err(|error| unusable(error.to_string()))?;
-        if parent_place.starts_with(&self.at.workspace) {
-            return Err(unusable("layers cannot lie in the workspace that they cover".to_owned()));
-        }
-        // Of two processes that begin at once the first one decides: a view is found by all of them, or by none.
-        let _alone = lock(&self.at.store.join(MERGING), FlockOperation::LockExclusive)?;
-        if let Some(root) = self.recorded()? {
-            return Ok(root);
-        }
-        let root = parent_place.join(format!("{PREFIX}{}", random()?));
-        make_private(&root)?;
-        let text = encode_name(root.as_os_str());
-        Disk.write(&self.at.store.join(PLACE), text.as_bytes(), Write::DURABLE.mode(0o600))?;
-        Ok(root)
+        below.extend(cover::covering(ground, folder, &guest.covered)?);
+        below.extend(renewing::renewed(ground, folder, guest)?);
+        Ok(below)
     }
 
     /// Makes the layer that holds exactly these files of a view, for a check that looks at them.
@@ -213,6 +155,12 @@ impl Worlds {
         let Some(folder) = self.open(of)? else { return Ok(vec![]) };
         merging::deliverable(ground, &folder, paths, &layer, ignores)?;
         Ok(vec![layer])
+    }
+
+    /// The folders around the place at which the processes of a view found their own, where that is another one.
+    fn stage(&self, folder: &ViewFolder) -> Option<Ground> {
+        let at = folder.state.shown_at.as_deref().and_then(decode_name)?;
+        Some(Ground::of(&self.at, Path::new(&at)))
     }
 
     /// Reads what a view changes: its files, and effects that never leave it.
@@ -237,16 +185,17 @@ impl Worlds {
         if git.is_some_and(|git| fs::symlink_metadata(git).is_ok_and(|found| !found.is_dir())) {
             effects.git("HEAD");
         }
-        for (path, upper) in ground.repositories(folder) {
+        let stage = self.stage(folder).unwrap_or(ground);
+        for (path, upper) in stage.repositories(folder) {
             let stack = LayerStack::new(vec![upper], &path, folder.path.join("began"));
             if path.exists() {
                 stack.change(&|_| false)?.iter().for_each(|change| effects.git(&change.path));
             }
         }
-        if let Some(home) = &self.at.home {
+        if let Some(home) = homes::of(&self.at) {
             let upper = folder.path.join(cover::HOME).join("upper");
             if upper.exists() {
-                let stack = LayerStack::new(vec![upper], home, folder.path.join("began"));
+                let stack = LayerStack::new(vec![upper], &home, folder.path.join("began"));
                 stack.change(&|_| false)?.iter().for_each(|_| effects.home());
             }
         }
@@ -256,11 +205,16 @@ impl Worlds {
 }
 
 impl Views for Worlds {
-    fn isolation(&self, wanted: Option<Isolation>) -> Result<Isolation, ViewError> {
+    fn isolation(
+        &self,
+        wanted: Option<Isolation>,
+        place: &Path,
+        share: &[PathBuf],
+    ) -> Result<Isolation, ViewError> {
         if wanted == Some(Isolation::None) {
             return Ok(Isolation::None);
         }
-        in_force(&self.works(), wanted)
+        in_force(&self.works().and_then(|()| coverable(place, share)), wanted)
     }
 
     fn enter(
@@ -278,7 +232,7 @@ impl Views for Worlds {
         }
         let ground = Ground::of(&self.at, of.place);
         if guest.fresh {
-            merging::keep_caches(&ground, &mut folder, ignores)?;
+            merging::keep_builds(&ground, &mut folder, ignores)?;
         } else if let Some(upper) = folder.counted().filter(|_| !guest.looks) {
             // What an earlier attempt did to the repository is on record, and ends with that attempt.
             folder.state.effects = self.seen(&folder, of, ignores)?.effects;
@@ -288,29 +242,38 @@ impl Views for Worlds {
         if guest.isolation == Isolation::Copy {
             return self.enter_copy(&ground, &mut folder, of, guest, spawn, ignores);
         }
+        folder.state.shown_at = guest.shown_at.as_ref().map(|at| encode_name(at.as_os_str()));
         let number = folder.layer_to_enter()?;
-        self.foreign.copy_into(&ground, &folder, number)?;
-        let mut plan = ground.plan(&self.at, &root, &folder, number, guest, spawn)?;
-        let mut below = vec![];
-        if let Some(unmerged) = &guest.on {
-            let other = ViewOf { view: &unmerged.view, ..of };
-            below.extend(self.deliverable(&ground, &folder, other, &unmerged.paths, ignores)?);
+        folder.save()?;
+        if let Some(at) = &guest.shown_at {
+            spawn.cwd.clone_from(at);
         }
-        below.extend(cover::covering(&ground, &folder, &guest.covered)?);
+        let stage = self.stage(&folder);
+        let stage = stage.as_ref().unwrap_or(&ground);
+        self.foreign.copy_into(stage, &folder, number, &guest.covered)?;
+        let mut plan = stage.plan(&self.at, &root, &folder, number, guest, spawn)?;
+        let below = self.below(&ground, &mut folder, of, guest, ignores)?;
         if !below.is_empty() {
             plan.covers
                 .iter_mut()
-                .filter(|cover| cover.at == ground.top)
+                .filter(|cover| cover.at == stage.top)
                 .for_each(|c| c.lowers.extend(below.clone()));
         }
         spawn.world = Some(plan);
-        self.foreign.copy_repositories(&ground, &folder)?;
+        self.foreign.copy_repositories(stage, &folder)?;
         for (name, value) in &mut spawn.env {
             if name == "TMPDIR" {
                 "/tmp".clone_into(value);
+            } else if name == "HOME" {
+                homes::rename(&self.at, value);
             }
         }
         Ok(())
+    }
+
+    fn shown_at(&self, place: &Path, isolation: Isolation) -> Option<PathBuf> {
+        let is_elsewhere = place.starts_with(self.at.store.join(TREES));
+        (isolation == Isolation::World && is_elsewhere).then(|| self.at.workspace.clone())
     }
 
     fn covering(&self, of: ViewOf<'_>) -> Result<Option<PathBuf>, ViewError> {
@@ -331,6 +294,17 @@ impl Views for Worlds {
             Some(folder) => saving::edits(&Ground::of(&self.at, of.place), &folder, paths, ignores),
             None => Ok(vec![]),
         }
+    }
+
+    fn adopt(
+        &self,
+        of: ViewOf<'_>,
+        from: ViewOf<'_>,
+        paths: &[String],
+        ignores: Ignores<'_>,
+    ) -> Result<(), ViewError> {
+        let (Some(mut folder), Some(from)) = (self.open(of)?, self.open(from)?) else { return Ok(()) };
+        saving::adopt(&Ground::of(&self.at, of.place), &mut folder, &from, paths, ignores)
     }
 
     fn save(&self, of: ViewOf<'_>, ignores: Ignores<'_>) -> Result<(), ViewError> {
@@ -465,23 +439,4 @@ fn lock(path: &Path, how: FlockOperation) -> Result<File, ViewError> {
     let file = file.map_err(of)?;
     flock(&file, how).map_err(|errno| of(errno.into()))?;
     Ok(file)
-}
-
-/// Removes what an attempt put in the place of a folder, whatever it is.
-fn remove_anything(path: &Path) -> Result<(), ViewError> {
-    match fs::symlink_metadata(path) {
-        Ok(found) if found.is_dir() => Ok(remove_layers(path)?),
-        Ok(_) => fs::remove_file(path).map_err(|error| FileError::of(path, &error).into()),
-        Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
-        Err(error) => Err(FileError::of(path, &error).into()),
-    }
-}
-
-/// Sixteen letters that nobody can guess.
-fn random() -> Result<String, ViewError> {
-    let source = Path::new("/dev/urandom");
-    let mut bytes = [0u8; 8];
-    let read = File::open(source).and_then(|mut file| file.read_exact(&mut bytes));
-    read.map_err(|error| FileError::of(source, &error))?;
-    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
 }

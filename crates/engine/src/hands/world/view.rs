@@ -138,8 +138,12 @@ fn add_private(entries: &mut Vec<Entry>, plan: &WorldPlan) -> Result<(), WorldFa
         }
         // As everywhere: all may make files, and remove their own. Outside nobody reaches the folder above it.
         fs::set_permissions(&folder, Permissions::from_mode(0o1777)).on(step, &folder)?;
-        let what = What::Tree(mounts::clone_tree(&folder).on(step, &folder)?);
-        entries.push(Entry { at, rank: Rank::Private, step, is_folder: true, what, writes: Writes::Here });
+        // The list of mounts says under which name the folder lies on its disk. Sandboxes of programs inside look for it
+        // there too, so it is the same folder under both names.
+        for (at, rank) in [(at, Rank::Private), (folder.clone(), Rank::Pass)] {
+            let what = What::Tree(mounts::clone_tree(&folder).on(step, &folder)?);
+            entries.push(Entry { at, rank, step, is_folder: true, what, writes: Writes::Here });
+        }
     }
     Ok(())
 }

@@ -13,9 +13,9 @@ use super::failed;
 use super::is_ignored;
 use crate::hands::files::Files as _;
 use crate::hands::git::Change;
-use crate::hands::git::Commit;
 use crate::hands::git::Committed;
 use crate::hands::git::Diff;
+use crate::hands::git::ExactCommit;
 use crate::hands::git::GitError;
 use crate::hands::git::Merged;
 use crate::hands::git::TreeEdit;
@@ -75,39 +75,12 @@ impl Seen<'_> {
         held.objects.add_commit(SimCommit { parents, message, tree })
     }
 
-    fn message(commit: &Commit) -> String {
+    fn message(commit: &ExactCommit) -> String {
         let trailers: Vec<String> = commit.trailers.iter().map(|(k, v)| format!("{k}: {v}")).collect();
         if trailers.is_empty() {
             return commit.message.clone();
         }
         format!("{}\n\n{}", commit.message, trailers.join("\n"))
-    }
-
-    /// The files that a commit would hold, and which of them differ.
-    fn staged(&self, commit: &Commit) -> Result<(Listing, Vec<String>), GitError> {
-        let (mut tree, here) = (self.files_of(Some("HEAD"))?, self.all.listing(&self.root));
-        let is_asked = |path: &String| commit.paths.iter().any(|asked| contains(asked, path));
-        let mut paths = Vec::new();
-        for path in objects::paths_of(&tree, &here).into_iter().filter(is_asked) {
-            if tree.get(&path) == here.get(&path) {
-                continue;
-            }
-            match here.get(&path) {
-                Some(blob) => tree.insert(path.clone(), blob.clone()),
-                None => tree.remove(&path),
-            };
-            paths.push(path);
-        }
-        if paths.is_empty() {
-            return Err(GitError::NothingToCommit);
-        }
-        let is_refused = |path: &String| {
-            tree.get(path).is_some_and(|b| String::from_utf8_lossy(&b.bytes).contains(REFUSED))
-        };
-        if let Some(path) = paths.iter().find(|path| is_refused(path)) {
-            return Err(GitError::Hook { output: format!("{path}: {REFUSED}") });
-        }
-        Ok((tree, paths))
     }
 
     fn find_trailer(&self, tip: &str, (key, value): (&str, &str)) -> Option<String> {
@@ -117,58 +90,6 @@ impl Seen<'_> {
             held.objects.commit(id).is_some_and(|c| c.message.lines().any(|line| line.trim() == wanted))
         };
         held.objects.history(tip).into_iter().take(LOOK_BACK).find(carries)
-    }
-
-    fn switch(&self, branch: &str) {
-        self.all.change(|now| {
-            if let Some(checkout) = now.trees.get_mut(&self.root) {
-                checkout.branch = branch.to_owned();
-            }
-        });
-    }
-
-    /// A merge that came to nothing: everything is as it was.
-    fn take_back(&self, branch: &str, base: &str) -> Result<(), GitError> {
-        self.switch(base);
-        self.delete_branch(branch)?;
-        self.all.change(|now| {
-            now.merging.remove(branch);
-        });
-        Ok(())
-    }
-
-    fn finish_merge(&self, made: &str, message: &str, branch: &str) -> Result<String, GitError> {
-        let noted = lock(&self.all.held).now.merging.get(branch).cloned();
-        let base = match noted {
-            Some(base) => base,
-            None => self.checkout()?.branch,
-        };
-        self.switch(&base);
-        let head = self.tip()?;
-        let merged = {
-            let held = lock(&self.all.held);
-            let is_merge = |id: &String| {
-                held.objects.commit(id).is_some_and(|c| c.parents.iter().skip(1).any(|parent| parent == made))
-            };
-            let above = held.objects.history(&head);
-            above
-                .iter()
-                .any(|id| id == made)
-                .then(|| above.iter().find(|id| is_merge(id)).cloned().unwrap_or_else(|| made.to_owned()))
-        };
-        let id = match merged {
-            Some(id) => id,
-            None => {
-                let tree = self.files_of(Some(made))?;
-                let id = self.put(tree, vec![head, made.to_owned()], message.to_owned());
-                self.advance(&base, &id);
-                id
-            }
-        };
-        self.all.change(|now| {
-            now.merging.remove(branch);
-        });
-        Ok(id)
     }
 
     fn advance(&self, branch: &str, id: &str) {
@@ -274,62 +195,72 @@ impl Repository for Seen<'_> {
         Ok(self.find_trailer(&self.tip()?, (key, value)))
     }
 
-    fn commit(&self, commit: &Commit) -> Result<Committed, GitError> {
-        let (tree, paths) = self.staged(commit)?;
-        let id = self.put(tree, vec![self.tip()?], Self::message(commit));
-        self.advance(&self.checkout()?.branch, &id);
-        Ok(Committed { id, paths })
-    }
-
-    fn commit_nothing(&self, commit: &Commit) -> Result<String, GitError> {
-        let id = self.put(self.files_of(Some("HEAD"))?, vec![self.tip()?], Self::message(commit));
-        self.advance(&self.checkout()?.branch, &id);
-        Ok(id)
-    }
-
-    /// As the real one: HEAD goes to the new branch and back, and no file is touched.
-    fn commit_and_merge(&self, commit: &Commit, branch: &str) -> Result<Committed, GitError> {
-        let (base, tip) = (self.checkout()?.branch, self.tip()?);
-        let there = lock(&self.all.held).now.branches.get(branch).cloned();
-        if there.is_some_and(|there| there != tip) {
-            return Err(failed("branch", format!("a branch named '{branch}' already exists")));
-        }
-        self.all.change(|now| {
-            now.merging.insert(branch.to_owned(), base.clone());
-        });
-        self.advance(branch, &tip);
-        self.switch(branch);
-        match self.commit(commit) {
-            Ok(committed) => {
-                let id = self.finish_merge(&committed.id, &commit.message, branch)?;
-                Ok(Committed { id, ..committed })
-            }
-            Err(error) => {
-                self.take_back(branch, &base)?;
-                Err(error)
+    fn tree_taking(&self, base: Option<&str>, from: &str, paths: &[String]) -> Result<String, GitError> {
+        let (mut files, from) = (self.files_of(base)?, self.files_of(Some(from))?);
+        for path in paths {
+            match from.get(path) {
+                Some(blob) => drop(files.insert(path.clone(), blob.clone())),
+                None => drop(files.remove(path)),
             }
         }
+        Ok(lock(&self.all.held).objects.add_tree(files))
     }
 
-    fn resume_merge(
-        &self,
-        commit: &Commit,
-        branch: &str,
-        trailer: (&str, &str),
-    ) -> Result<Option<String>, GitError> {
-        let there = lock(&self.all.held).now.branches.get(branch).cloned();
-        let made = match self.commit_with_trailer(trailer.0, trailer.1)? {
-            Some(made) => Some(made),
-            None => there.and_then(|tip| self.find_trailer(&tip, trailer)),
+    /// As the real one: branches move once, and no file is touched. The hook of this repository looks on.
+    fn commit_exactly(&self, wanted: &ExactCommit) -> Result<Committed, GitError> {
+        let (head, branch) = (self.tip()?, self.checkout()?.branch);
+        if wanted.head.as_ref() != Some(&head) || wanted.branch.as_ref() != Some(&branch) {
+            let expected = format!("{:?} {:?}", wanted.branch, wanted.head);
+            return Err(GitError::Moved { expected, found: format!("{branch} {head}") });
+        }
+        let tree = self.files_of(Some(&wanted.tree))?;
+        let changes = self.changes_between(Some(&head), &wanted.tree)?;
+        let is_refused = |change: &&Change| {
+            let blob = tree.get(&change.path);
+            blob.is_some_and(|blob| String::from_utf8_lossy(&blob.bytes).contains(REFUSED))
         };
-        if let Some(made) = made {
-            return self.finish_merge(&made, &commit.message, branch).map(Some);
+        if let Some(change) = changes.iter().find(is_refused) {
+            return Err(GitError::Hook { output: format!("{}: {REFUSED}", change.path) });
         }
-        let base = lock(&self.all.held).now.merging.get(branch).cloned();
-        if let Some(base) = base {
-            self.take_back(branch, &base)?;
-        }
+        let made = self.put(tree.clone(), vec![head.clone()], Self::message(wanted));
+        let id = match &wanted.beside {
+            Some(_) => self.put(tree, vec![head, made.clone()], wanted.message.clone()),
+            None => made.clone(),
+        };
+        self.all.change(|now| {
+            if let Some(beside) = &wanted.beside {
+                now.branches.insert(beside.clone(), made);
+            }
+            now.branches.insert(branch, id.clone());
+        });
+        Ok(Committed { id, paths: changes.into_iter().map(|change| change.path).collect() })
+    }
+
+    /// The simulated repository has no index.
+    fn settle_index(&self, _commit: &str) -> Result<(), GitError> {
+        Ok(())
+    }
+
+    /// The one hook of the simulated repository refuses a commit when it is made.
+    fn commit_hooks(&self) -> Result<Vec<&'static str>, GitError> {
+        Ok(vec![])
+    }
+
+    fn pre_commit_script(&self) -> Result<Option<String>, GitError> {
         Ok(None)
+    }
+
+    fn after_commit(&self) -> Result<(), GitError> {
+        Ok(())
+    }
+
+    fn merge_of(&self, commit: &str) -> Result<Option<String>, GitError> {
+        let head = self.tip()?;
+        let held = lock(&self.all.held);
+        let is_merge = |id: &String| {
+            held.objects.commit(id).is_some_and(|c| c.parents.iter().skip(1).any(|parent| parent == commit))
+        };
+        Ok(held.objects.history(&head).into_iter().find(is_merge))
     }
 
     fn merge(&self, commit: &str, message: &str) -> Result<Merged, GitError> {

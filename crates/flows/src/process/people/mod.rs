@@ -68,25 +68,15 @@ fn part_of(work: &str) -> String {
 }
 
 /// A step that a person drives (PX-53, PX-54). What the definition watches for can be said in one go.
-pub(super) fn drive(work: &str, step: &Step, so_far: &[Part]) -> Question {
+pub(super) fn drive(
+    work: &str,
+    step: &Step,
+    so_far: &[Part],
+    open: &[String],
+    owed: &[(String, String)],
+) -> Question {
     let role = step.human_role.as_ref().map(|r| sentence(&r.value)).unwrap_or_default();
-    let mut options = if step.capability.value == Capability::Decide {
-        vec![
-            Choice::new("approve", "Yes, go ahead", "The decision is recorded and the work goes on."),
-            Choice::new(
-                "changes",
-                "Changes first",
-                "Say what has to change; it is recorded and the work goes on.",
-            )
-            .with_text(),
-            Choice::new("reject", "No", "The refusal is recorded and the work goes on to its end."),
-        ]
-    } else {
-        vec![
-            Choice::new("done", "It is done", "Your words are kept as the result and the work goes on."),
-            Choice::new("skip", "Leave it out", "The work goes on without it, and the record says so."),
-        ]
-    };
+    let mut options = own_options(step, open);
     for (i, trigger) in step.triggers.iter().enumerate().filter(|(_, t)| t.when.is_none()) {
         let leads_to = match trigger.action.value {
             Action::Block => "The work stops for this reason.",
@@ -102,10 +92,66 @@ pub(super) fn drive(work: &str, step: &Step, so_far: &[Part]) -> Question {
         Some(description) => sentence(&description.value),
         None => format!("'{}' is yours to do. What came of it?", step.name.value),
     };
+    let what = match open {
+        [] => what,
+        open => format!("{what}\nStill open: {}.", open.join("; ")),
+    };
     let mut asked = question(&step.name.value, what, why, options);
     asked.details =
         so_far.iter().map(|(_, name, outputs)| result(name, outputs)).collect::<Vec<_>>().join("\n\n");
+    if !owed.is_empty() {
+        asked.details = format!("{}\n\n{}", asked.details, fields(owed)).trim().to_owned();
+    }
     asked
+}
+
+/// How to give outputs that the work still owes, in words.
+fn fields(owed: &[(String, String)]) -> String {
+    let mut lines =
+        vec!["What still has to come of the work. Write a line for each that you give, its name and a colon first; where there is none, write none and why:".to_owned()];
+    for (name, about) in owed {
+        let about = if about.is_empty() { String::new() } else { format!(" ({})", trimmed(about)) };
+        lines.push(format!("  {}{about}", name.replace(['_', '-'], " ")));
+    }
+    lines.join("\n")
+}
+
+/// What a person can say of a step of their own: whether it is decided, whether it passes, or that it is done.
+pub(super) fn own_options(step: &Step, open: &[String]) -> Vec<Choice> {
+    match step.capability.value {
+        Capability::Decide => {
+            let goes_on = match open {
+                [] => "The decision is recorded and the work goes on.",
+                _ => {
+                    "The decision is recorded, what is still open is accepted with it, and the work goes on."
+                }
+            };
+            vec![
+                Choice::new("approve", "Yes, go ahead", goes_on),
+                Choice::new(
+                    "changes",
+                    "Changes first",
+                    "Say what has to change; it is recorded and the work goes on.",
+                )
+                .with_text(),
+                Choice::new("reject", "No", "The refusal is recorded and the work goes on to its end."),
+            ]
+        }
+        Capability::Validate => vec![
+            Choice::new("pass", "It passes", "The verdict is recorded as yours and the work goes on."),
+            Choice::new("fail", "It does not pass", "Say why; the result of the work says so.").with_text(),
+            Choice::new("skip", "Leave it out", "Nobody has checked it then, and the result says so."),
+        ],
+        Capability::Elicit
+        | Capability::Analyse
+        | Capability::Synthesise
+        | Capability::Transform
+        | Capability::Generate
+        | Capability::Preserve => vec![
+            Choice::new("done", "It is done", "Your words are kept as the result and the work goes on."),
+            Choice::new("skip", "Leave it out", "The work goes on without it, and the record says so."),
+        ],
+    }
 }
 
 /// The option by which a person says that a trigger's condition holds.

@@ -76,7 +76,25 @@ choices! {
         Changes = "changes",
         Reject = "reject",
         Done = "done",
+        Pass = "pass",
+        Fail = "fail",
         Skip = "skip",
         Cancel = "cancel",
+    }
+}
+
+impl OwnStep {
+    /// Returns how records say what was chosen.
+    pub(in crate::process) fn label(self) -> &'static str {
+        match self {
+            OwnStep::Approve => "Approved",
+            OwnStep::Changes => "Changes asked for",
+            OwnStep::Reject => "Refused",
+            OwnStep::Done => "Done",
+            OwnStep::Pass => "Passed",
+            OwnStep::Fail => "Not passed",
+            OwnStep::Skip => "Left out",
+            OwnStep::Cancel => "Stopped",
+        }
     }
 }

@@ -6,7 +6,12 @@ use super::super::*;
 use super::rules;
 use crate::evidence::Counts;
 use crate::evidence::Red;
-use crate::evidence::Verdict;
+use crate::evidence::TestVerdict;
+use crate::gate::CheckEvidence;
+use crate::gate::Demand;
+use crate::gate::Gate;
+use crate::gate::GateEnd;
+use crate::gate::GateRun;
 
 const RED: &str = "=== test session starts ===\ncollected 2 items\n\ntest_a.py .F\n\n=== FAILURES ===\n\
     ___ test_b ___\n\n    def test_b():\n>       assert 1 == 2\nE       assert 1 == 2\n\ntest_a.py:5: AssertionError\n\
@@ -25,13 +30,22 @@ const COMPILE: &str = include_str!("../../../evidence/fixtures/cargo_compile.txt
 const NOTHING: &str = "=== test session starts ===\ncollected 0 items\n\n=== no tests ran in 0.01s ===\n";
 
 fn run(gate: &str, exit: i32, output: &str) -> Seen {
-    see(&GateRun {
-        gate: gate.to_owned(),
-        command: "pytest -q".to_owned(),
-        output: output.to_owned(),
-        exit: Some(exit),
-        ..GateRun::default()
-    })
+    see(&ended(gate, GateEnd::Exit(exit), output, None))
+}
+
+fn ended(name: &str, end: GateEnd, output: &str, expect: Option<&str>) -> CheckEvidence {
+    let declared = Gate { expect: expect.map(str::to_owned), ..Gate::default() };
+    let reading = crate::gate::read(&crate::gate::query(name, &declared), output, end.exit(), &[]);
+    let run = GateRun {
+        gate: name.to_owned(),
+        argv: ["pytest", "-q"].map(str::to_owned).into(),
+        end,
+        good: declared.good_exits(),
+        reading,
+        tail: crate::gate::tail(output),
+        output: None,
+    };
+    crate::gate::judge(run, &Demand::default())
 }
 
 #[track_caller]
@@ -68,7 +82,7 @@ fn dw_62_a_unit_test_fails_on_its_assertion() {
     refused("RED_UNIT", run("tests", 1, MISSING), "red-is-broken", "no assertion was reached");
     refused("RED_UNIT", run("tests", 101, COMPILE), "red-is-broken", "does not compile");
     refused("RED_UNIT", run("tests", 2, IMPORT), "red-is-broken", "such as an empty function");
-    assert_eq!(run("acceptance", 1, MISSING).verdict, Verdict::Red(Red::Missing));
+    assert_eq!(run("acceptance", 1, MISSING).verdict, TestVerdict::Red(Red::Missing));
     assert!(verdict("RED_ACCEPTANCE", &[run("acceptance", 1, MISSING)]).is_empty());
 }
 
@@ -164,38 +178,25 @@ fn ds_97_fewer_tests_than_at_red_are_refused() {
 /// A gate that could not be run is neither red nor green, and the reason is passed on.
 #[test]
 fn a_gate_that_could_not_be_run_proves_nothing() {
-    let broke = GateRun {
-        gate: "tests".to_owned(),
-        command: "make test".to_owned(),
-        broke: Some("it took longer than 20 min".to_owned()),
-        ..GateRun::default()
-    };
-    let seen = see(&broke);
+    let late = GateEnd::Deadline("it took longer than 20 min".to_owned());
+    let seen = see(&ended("tests", late, "", None));
     assert!(seen.words.contains("longer than 20 min"));
     for (phase, rule) in [("RED_UNIT", "red-is-broken"), ("GREEN", "not-green"), ("COMMIT", "not-green")] {
         let objections = verdict(phase, std::slice::from_ref(&seen));
         assert_eq!(rules(&objections), [rule], "{phase}");
-        assert!(objections[0].message.contains("`make test`"), "{}", objections[0].message);
+        assert!(objections[0].message.contains("`pytest -q`"), "{}", objections[0].message);
     }
-    let lint = see(&GateRun { gate: "lint".to_owned(), ..GateRun::default() });
+    let lint = see(&CheckEvidence::not_run("lint", "no time was left"));
     assert!(!lint.verdict.is_green());
 }
 
 /// `expect` says why a tool failed that nobody knows here.
 #[test]
 fn expect_makes_red_what_an_unknown_tool_says() {
-    let mut gate = GateRun {
-        gate: "tests".to_owned(),
-        command: "./check".to_owned(),
-        output: "MISMATCH: wanted 3\n".to_owned(),
-        exit: Some(1),
-        ..GateRun::default()
-    };
-    assert!(!see(&gate).verdict.fails_on_assertion());
-    gate.expect = Some("^MISMATCH".to_owned());
-    assert!(see(&gate).verdict.fails_on_assertion());
-    gate.expect = Some("(".to_owned());
-    assert!(!see(&gate).verdict.fails_on_assertion());
+    let seen = |expect| see(&ended("tests", GateEnd::Exit(1), "MISMATCH: wanted 3\n", expect));
+    assert!(!seen(None).verdict.fails_on_assertion());
+    assert!(seen(Some("^MISMATCH")).verdict.fails_on_assertion());
+    assert!(!seen(Some("(")).verdict.fails_on_assertion());
 }
 
 /// Without a gate a phase closes on what its agent says.

@@ -15,7 +15,6 @@ use seriatim_core::world::Isolation;
 use super::Worlds;
 use super::cover::GIT;
 use super::cover::Ground;
-use super::cover::covering;
 use super::surroundings;
 use crate::hands::disk::Disk;
 use crate::hands::files::FileError;
@@ -132,14 +131,7 @@ impl Worlds {
         if folder.state.layer.is_none() {
             folder.mark_beginning()?;
         }
-        let mut below = match &guest.on {
-            None => vec![],
-            Some(unmerged) => {
-                let other = ViewOf { view: &unmerged.view, ..of };
-                self.deliverable(ground, folder, other, &unmerged.paths, ignores)?
-            }
-        };
-        below.extend(covering(ground, folder, &guest.covered)?);
+        let below = self.below(ground, folder, of, guest, ignores)?;
         let listings = self.copy_all(ground, folder, &below, guest)?;
         let text = serde_json::to_vec(&listings)
             .map_err(|error| FileError::Io { path: copy.clone(), reason: error.to_string() })?;

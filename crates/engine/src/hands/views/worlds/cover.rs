@@ -13,6 +13,7 @@ use seriatim_core::world::ViewFile;
 use seriatim_core::world::ViewKind;
 
 use super::WorldsAt;
+use super::homes;
 use crate::hands::files::FileError;
 use crate::hands::home;
 use crate::hands::layers::LayerChange;
@@ -31,6 +32,7 @@ use crate::hands::views::folder::make_private;
 use crate::hands::world::Cover;
 use crate::hands::world::WorldPlan;
 use crate::hands::world::mounts_below;
+use crate::home::TREES;
 
 /// The layer of the home folder, in the folder of a view.
 pub(super) const HOME: &str = "home";
@@ -39,18 +41,7 @@ pub(super) const GIT: &str = "git";
 /// The layer that shows files in another version than the place has.
 pub(super) const COVERING: &str = "covering";
 /// What a world has of its own in the place of what this machine has there.
-const PRIVATE: [&str; 4] = ["/tmp", "/var/tmp", "/dev/shm", "/run"];
-/// Ways to remotes, and log-ins to them, in the home folder.
-pub(super) const CREDENTIALS: [&str; 7] = [
-    ".ssh",
-    ".git-credentials",
-    ".config/git/credentials",
-    ".config/gh",
-    ".config/glab-cli",
-    ".netrc",
-    ".gnupg",
-];
-
+pub(super) const PRIVATE: [&str; 4] = ["/tmp", "/var/tmp", "/dev/shm", "/run"];
 /// The folders around a place.
 #[derive(Debug)]
 pub(super) struct Ground {
@@ -67,11 +58,13 @@ pub(super) struct Ground {
 impl Ground {
     pub(super) fn of(at: &WorldsAt, place: &Path) -> Ground {
         // A copy or working tree in the store is a world of its own: nothing around it belongs to the work.
-        let around = match place.starts_with(&at.store) {
-            true => home::repository_at(place),
-            false => home::repository_around(place),
+        let own = tree_top(&at.store, place);
+        let around = match &own {
+            Some(top) => home::repository_at(top),
+            None => home::repository_around(place),
         };
-        let top = around.as_ref().map_or_else(|| place.to_owned(), |found| found.top.clone());
+        let top = own.or_else(|| around.as_ref().map(|found| found.top.clone()));
+        let top = top.unwrap_or_else(|| place.to_owned());
         let inside = place.strip_prefix(&top).unwrap_or(Path::new("")).to_owned();
         let mut elsewhere: Vec<PathBuf> = around
             .iter()
@@ -142,15 +135,23 @@ impl Ground {
             plan.covers.push(fresh_cover(git, &layer)?);
         }
         plan.hide = vec![at.store.clone(), root.to_owned()];
-        if let Some(home) = home_of(at, spawn).filter(|home| *home != self.top && is_coverable(home)) {
+        plan.hide.extend(homes::credentials(at));
+        let home = homes::of(at).filter(|home| *home != self.top);
+        if let Some(home) = home.filter(|home| is_coverable(home, root)) {
             plan.covers.push(fresh_cover(&home, &folder.path.join(HOME))?);
-            plan.hide.extend(CREDENTIALS.iter().map(|name| home.join(name)).filter(|path| path.exists()));
         }
         plan.share.clone_from(&guest.share);
         plan.show = shown(spawn, &plan);
         plan.network = guest.network;
         Ok(plan)
     }
+}
+
+/// The folder of the working tree or copy in the store that a place lies in.
+fn tree_top(store: &Path, place: &Path) -> Option<PathBuf> {
+    let trees = store.join(TREES);
+    let name = place.strip_prefix(&trees).ok()?.components().next()?;
+    Some(trees.join(name))
 }
 
 /// Finishes the layer that shows some files in another version: what is present was written there before.
@@ -191,19 +192,10 @@ fn fresh_cover(at: &Path, layer: &Path) -> Result<Cover, ViewError> {
     Ok(Cover { at: at.to_owned(), lowers: vec![], upper, work })
 }
 
-/// The home folder, where the process is told of it.
-fn home_of(at: &WorldsAt, spawn: &Spawn) -> Option<PathBuf> {
-    let told = spawn.env.iter().any(|(name, _)| name == "HOME");
-    at.home
-        .as_ref()
-        .filter(|_| told)
-        .and_then(|home| fs::canonicalize(home).ok())
-        .filter(|home| home.parent().is_some())
-}
-
-/// In a user namespace a folder with a mount point below it cannot be covered; it is read-only then.
-fn is_coverable(folder: &Path) -> bool {
-    mounts_below(folder).is_empty()
+/// In a user namespace a folder with a mount point below it cannot be covered, and nowhere one that holds the layers; it
+/// is read-only then.
+fn is_coverable(folder: &Path, layers: &Path) -> bool {
+    mounts_below(folder).is_empty() && !layers.starts_with(folder)
 }
 
 /// Programs and scripts that the command names, and folders of programs, that a world would hide.

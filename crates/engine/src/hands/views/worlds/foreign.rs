@@ -26,6 +26,7 @@ use crate::hands::layers::LayerStack;
 use crate::hands::layers::foreign;
 use crate::hands::paths::decode_name;
 use crate::hands::paths::encode_name;
+use crate::hands::views::Covered;
 use crate::hands::views::ViewError;
 use crate::hands::views::folder::ViewFolder;
 
@@ -48,6 +49,7 @@ impl Known {
         ground: &Ground,
         folder: &ViewFolder,
         number: u32,
+        covered: &Covered,
     ) -> Result<(), ViewError> {
         // The superuser needs no user namespace.
         if geteuid().is_root() {
@@ -58,7 +60,12 @@ impl Known {
         let is_new = !list.exists();
         let stack = folder.stack(&ground.top);
         // A layer that was entered before has its copies, but for the repository, which begins anew each time.
-        let missing = |path: &Path| is_new || path.starts_with(".git");
+        // What is covered is this user's own by that.
+        let is_covered = |path: &Path| {
+            let names = covered.present.iter().chain(&covered.absent);
+            names.into_iter().any(|name| Path::new(&ground.outside(name)) == path)
+        };
+        let missing = |path: &Path| (is_new || path.starts_with(".git")) && !is_covered(path);
         let copied = self.copy(&stack, &ground.top, &upper, &missing)?;
         if is_new {
             let text = serde_json::to_vec(&copied)

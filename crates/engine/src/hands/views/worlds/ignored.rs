@@ -14,7 +14,8 @@ use crate::hands::views::ViewError;
 
 use super::cover::Ground;
 
-/// Caches of programs: what they hold is made again, whether the project ignores them or not.
+/// Caches of programs: what they hold is made again, whether the project ignores them or not. They go by size and time of
+/// a file, some by whole seconds, so that one of them can take a file for the version of before.
 const CACHES: [&str; 4] = ["__pycache__", ".pytest_cache", ".mypy_cache", ".ruff_cache"];
 
 /// Returns the ignored folders of a layer, relative to it, those that are not inside of another one.
@@ -37,14 +38,17 @@ pub(super) fn folders(
         let asked: Vec<String> = below.iter().filter_map(|folder| question(ground, folder)).collect();
         let known = if asked.is_empty() { vec![] } else { ignores(&asked) };
         let is_ignored = |folder: &PathBuf| {
-            let is_cache = folder.file_name().is_some_and(|name| CACHES.iter().any(|cache| name == *cache));
-            is_cache || question(ground, folder).is_some_and(|asked| known.contains(&asked))
+            is_cache(folder) || question(ground, folder).is_some_and(|asked| known.contains(&asked))
         };
         let (out, on): (Vec<PathBuf>, Vec<PathBuf>) = below.into_iter().partition(is_ignored);
         ignored.extend(out);
         level = on;
     }
     Ok(ignored)
+}
+
+pub(super) fn is_cache(folder: &Path) -> bool {
+    folder.file_name().is_some_and(|name| CACHES.iter().any(|cache| name == *cache))
 }
 
 /// A folder as git is asked about it.

@@ -63,18 +63,48 @@ pub(super) fn save(ground: &Ground, folder: &ViewFolder, ignores: Ignores<'_>) -
     let to = saved(folder);
     remove_layers(&to)?;
     let changes = changes(ground, folder, ignores)?;
+    make_private(&to)?;
+    write_layer(ground, folder, &changes, &to.join("upper"))
+}
+
+/// Takes some files of another view into a view: its layer gives way to one that holds them too.
+pub(super) fn adopt(
+    ground: &Ground,
+    folder: &mut ViewFolder,
+    from: &ViewFolder,
+    paths: &[String],
+    ignores: Ignores<'_>,
+) -> Result<(), ViewError> {
+    let Some(old) = folder.counted() else { return Ok(()) };
+    let wanted: Vec<String> = paths.iter().map(|path| ground.outside(path)).collect();
+    let mut all = changes(ground, folder, ignores)?;
+    all.retain(|change| !wanted.contains(&change.path));
+    all.extend(changes(ground, from, ignores)?.into_iter().filter(|change| wanted.contains(&change.path)));
+    let number = folder.prepare_layer()?;
+    let new = folder.upper(number);
+    write_layer(ground, folder, &all, &new)?;
+    move_ignored(ground, &old, &new, ignores)?;
+    folder.seal_layer(number)
+}
+
+/// Writes a layer that holds some changes and nothing else.
+fn write_layer(
+    ground: &Ground,
+    folder: &ViewFolder,
+    changes: &[LayerChange],
+    out: &Path,
+) -> Result<(), ViewError> {
     let is_file = |change: &&LayerChange| matches!(change.after, Some(Node::File { .. }));
     let (files, others): (Vec<&LayerChange>, Vec<&LayerChange>) = changes.iter().partition(is_file);
     let others: Vec<HomeStep> = others.into_iter().map(HomeStep::from).collect();
-    make_private(&to)?;
-    folder.stack(&ground.top).gate_layer(&others, &to.join("upper"))?;
+    folder.stack(&ground.top).gate_layer(&others, out)?;
     for change in files {
         let (Some(path), Some(source), Some(Node::File { mode, .. })) =
             (decode_name(&change.path), &change.source, &change.after)
         else {
             continue;
         };
-        let target: PathBuf = to.join("upper").join(Path::new(&path));
+        let target: PathBuf = out.join(Path::new(&path));
         Disk.copy(source, &target, Write::REBUILDABLE.mode(*mode))?;
     }
     Ok(())

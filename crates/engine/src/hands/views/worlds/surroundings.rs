@@ -5,8 +5,8 @@ use std::path::Path;
 use std::path::PathBuf;
 
 use super::WorldsAt;
-use super::cover::CREDENTIALS;
 use super::cover::Ground;
+use super::homes;
 
 /// Holds disks and memory, which root could read past every file. The few devices that all programs need have rules of
 /// their own.
@@ -19,9 +19,7 @@ pub(super) fn readable(at: &WorldsAt, root: &Path, ground: &Ground) -> Vec<PathB
     closed.push(ground.top.join(".git"));
     closed.push(at.workspace.join(".git"));
     closed.extend(ground.elsewhere.iter().chain(&ground.git).cloned());
-    if let Some(home) = &at.home {
-        closed.extend(CREDENTIALS.iter().map(|name| home.join(name)));
-    }
+    closed.extend(homes::credentials(at));
     let closed: Vec<PathBuf> = closed.iter().filter_map(|path| fs::canonicalize(path).ok()).collect();
     let mut open = vec![];
     let mut ways = vec![PathBuf::from("/")];
