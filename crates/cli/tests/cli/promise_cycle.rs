@@ -154,6 +154,47 @@ fn hidden_runners_patched_packages_and_planted_byte_code_make_nothing_green() {
     }
 }
 
+// Law 2: a build that goes by the times of files builds again what an agent changed, whatever time the agent gives it, and
+// what it put back.
+#[test]
+fn what_was_built_of_an_earlier_version_makes_nothing_green() {
+    let build = "if [ ! -e build/out ] || [ -n \"$(find greet.sh -newer build/out)\" ]; then \
+                 mkdir -p build; cp greet.sh build/out; fi; \
+                 if grep -q good build/out; then echo 1 passed; else echo 1 failed; exit 1; fi";
+    let config = format!(
+        "[agents.default]\nkind = \"command\"\nisolation = \"world\"\nargv = [\"sh\", \".git/desk/agent.sh\"]\n\
+         env = [\"PATH\"]\n\n[gates.tests]\nisolation = \"world\"\ncommand = [\"sh\", \"-c\", '''{build}''']\n"
+    );
+    for second in [
+        "was=$(stat -c %y greet.sh); echo 'echo bad morning' >greet.sh; touch -d \"$was\" greet.sh",
+        "echo 'echo hello' >greet.sh; echo done >notes.txt",
+    ] {
+        let project = Project::new()
+            .with(".gitignore", "build/\n")
+            .with("notes.txt", "\n")
+            .with("seriatim.toml", &config)
+            .planner(
+                "say '{\"kind\": \"step\", \"step\": {\"title\": \"Greet politely\", \"instructions\": \"Change it.\", \
+                 \"files\": [\"greet.sh\", \"notes.txt\"], \"creates\": [], \"loc\": 2, \"risk\": \"low\", \
+                 \"success_criteria\": [\"it is good\"], \"commands\": []}}'",
+            )
+            .actor(&format!(
+                "if grep -q good greet.sh; then {second}; else echo 'echo good morning' >greet.sh; fi; done_well"
+            ))
+            .judge(
+                "if grep -q good greet.sh; then say '{\"result\": \"INSUFFICIENT\", \"diagnostics\": \"curt\"}'; \
+                 else pass; fi",
+            );
+        project.run(&[("Approval", "commit", "")]).exits(3).says("Paused");
+        assert!(!project.commits().contains(&"Greet politely".to_owned()), "{second}");
+        let judged = project.facts("judged");
+        assert!(
+            !judged.is_empty() && judged.iter().all(|fact| fact["pass"] == false),
+            "{second}: {judged:?}"
+        );
+    }
+}
+
 #[test]
 fn an_open_conftest_is_refused_by_name() {
     let project = Project::new()
