@@ -51,20 +51,45 @@ fn what_a_hook_changes_is_shown_checked_and_committed() {
     }
 }
 
+// What git would commit of it, nobody was shown; what was shown, the hook did not let pass.
 #[test]
-fn a_hook_that_swaps_what_is_staged_changes_no_commit() {
+fn a_hook_that_stages_something_else_than_the_files_hold_is_named_and_nothing_is_committed() {
     let swap = "blob=$(echo evil | git hash-object -w --stdin); \
                 git update-index --cacheinfo 100644,$blob,greet.sh 2>/dev/null; true";
-    for project in cycles() {
-        hook(&project.env, ".git/hooks/pre-commit", swap);
-        project.run(&[("Approval", "commit", "")]).exits(0);
-        assert_eq!(project.git_says(&["show", "HEAD:greet.sh"]), "echo good morning\n");
+    for trick in [swap, "git reset -q -- greet.sh"] {
+        for project in cycles() {
+            hook(&project.env, ".git/hooks/pre-commit", trick);
+            project.run(&[("Approval", "commit", "")]).exits(3).says("Paused");
+            let told = project.prompt("planner", 2);
+            assert!(told.contains("it stages something else than the files hold:\ngreet.sh"), "{told}");
+            assert_eq!(project.git_says(&["show", "HEAD:greet.sh"]), "echo hello\n");
+        }
     }
     let roadmap = Roadmap::short();
     hook(&roadmap.env, ".git/hooks/pre-commit", &swap.replace("greet.sh", "src/add.py"));
-    roadmap.step("01-01").exits(0);
-    assert_eq!(roadmap.git(&["show", "HEAD:src/add.py"]), "RESULT = 5\n");
-    roadmap.assert_done(&["01-01"]);
+    roadmap.step("01-01").exits(1).says("it stages something else than the files hold");
+    assert!(!roadmap.git(&["log", "--format=%B", "-p"]).contains("evil"));
+}
+
+// A hook may take a new file away: then it is in no commit.
+#[test]
+fn a_new_file_that_a_hook_removes_is_not_committed() {
+    let plan = "say '{\"kind\": \"step\", \"step\": {\"title\": \"Greet politely\", \"instructions\": \"Do it.\", \
+                \"files\": [\"greet.sh\"], \"creates\": [\"extra.txt\"], \"loc\": 2, \"risk\": \"low\", \
+                \"success_criteria\": [\"it greets\"], \"commands\": []}}'";
+    for project in cycles() {
+        let project = project.planner(plan).actor("echo secret >extra.txt; greet; done_well");
+        hook(&project.env, ".git/hooks/pre-commit", "git rm -q -f --ignore-unmatch extra.txt");
+        project.run(&[("Approval", "commit", "")]).exits(0);
+        assert_eq!(
+            project.git_says(&["ls-tree", "--name-only", "HEAD", "extra.txt"]),
+            "",
+            "{}",
+            project.env.read("seriatim.toml")
+        );
+        assert_eq!(project.git_says(&["show", "HEAD:greet.sh"]), "echo good morning\n");
+        assert!(!project.env.path("extra.txt").exists());
+    }
 }
 
 #[test]

@@ -29,11 +29,13 @@ use crate::views;
 /// shell and the text of a hook that asks the guard, without that question: the commit is the engine's own. Nobody but the
 /// engine can leave the question out in this way, since nothing that a hook or its environment says has a part in it.
 /// The fourth word names the hooks that there are: one that cannot be found in the view is an error, and never a hook that
-/// let the change pass. Hooks print to the standard error; the message is printed as they left it.
+/// let the change pass. What a hook stages or takes out of the index must be what the files hold: it would be committed by
+/// git and seen by nobody. Hooks print to the standard error; the message is printed as they left it.
 const SCRIPT: &str = r#"
 git read-tree --reset HEAD 2>/dev/null || git read-tree --empty || exit 125
 git update-index --add --remove --replace -z --stdin || exit 125
 git update-index -q --refresh >/dev/null
+staged=$(git write-tree) || exit 125
 hooks=$(git rev-parse --path-format=absolute --git-path hooks) || exit 125
 for name in $4; do
     [ -x "$hooks/$name" ] && continue
@@ -44,6 +46,17 @@ if [ -n "$2" ]; then
     top=$(git rev-parse --show-toplevel) && (cd "$top" && exec "$2" -c "$3" "$hooks/pre-commit") </dev/null >&2 || exit 1
 else
     git hook run --ignore-missing pre-commit </dev/null || exit 1
+fi
+now=$(git write-tree) || exit 1
+if [ "$now" != "$staged" ]; then
+    top=$(git rev-parse --show-toplevel) && cd "$top" || exit 125
+    git diff-tree -r -z --name-only "$staged" "$now" | git update-index --add --remove --replace -z --stdin || exit 125
+    files=$(git write-tree) || exit 125
+    if [ "$files" != "$now" ]; then
+        echo "it stages something else than the files hold:" >&2
+        git diff-tree -r --name-only "$now" "$files" >&2
+        exit 1
+    fi
 fi
 message=$(git rev-parse --git-path COMMIT_EDITMSG) || exit 125
 printf '%s\n' "$1" >"$message" || exit 125

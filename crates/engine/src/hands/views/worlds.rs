@@ -150,7 +150,7 @@ impl Worlds {
         paths: &[String],
         ignores: Ignores<'_>,
     ) -> Result<Vec<PathBuf>, ViewError> {
-        let layer = check.path.join("deliverable");
+        let layer = check.path.join(merging::DELIVERABLE);
         remove_layers(&layer)?;
         let Some(folder) = self.open(of)? else { return Ok(vec![]) };
         merging::deliverable(ground, &folder, paths, &layer, ignores)?;
@@ -180,6 +180,7 @@ impl Worlds {
         for file in &mut files {
             file.ignored = ignored.contains(&file.path);
         }
+        files.extend(merging::removed_of_deliverable(&ground, folder)?);
         // It was removed, or something else is in its place.
         let git = folder.counted().map(|upper| upper.join(".git"));
         if git.is_some_and(|git| fs::symlink_metadata(git).is_ok_and(|found| !found.is_dir())) {

@@ -9,6 +9,7 @@ use std::path::Path;
 use seriatim_core::hash::Hash;
 use seriatim_core::merge::merge_text;
 use seriatim_core::world::Overlap;
+use seriatim_core::world::ViewFile;
 use seriatim_core::world::ViewMerged;
 
 use super::cover::Ground;
@@ -21,6 +22,7 @@ use crate::hands::files::Files;
 use crate::hands::files::Write;
 use crate::hands::layers::HomeStep;
 use crate::hands::layers::LayerChange;
+use crate::hands::layers::LayerStack;
 use crate::hands::layers::Node;
 use crate::hands::layers::remove_layers;
 use crate::hands::paths::decode_name;
@@ -28,9 +30,12 @@ use crate::hands::paths::encode_name;
 use crate::hands::views::Ignores;
 use crate::hands::views::Knowledge;
 use crate::hands::views::ViewError;
+use crate::hands::views::folder;
 use crate::hands::views::folder::ViewFolder;
 use crate::hands::views::folder::make_private;
 
+/// The layer of the change that a check looks at.
+pub(super) const DELIVERABLE: &str = "deliverable";
 /// Files that the merge displaced.
 const KEPT: &str = "kept";
 const STEPS: &str = "steps.json";
@@ -261,6 +266,30 @@ pub(super) fn move_ignored(
         moved.map_err(|error| FileError::of(&from, &error))?;
     }
     Ok(())
+}
+
+/// Returns the files of the deliverable change that a view shows to be gone and that the place never had: beside the place
+/// they are no difference.
+pub(super) fn removed_of_deliverable(
+    ground: &Ground,
+    folder: &ViewFolder,
+) -> Result<Vec<ViewFile>, ViewError> {
+    let layer = folder.path.join(DELIVERABLE);
+    let Some(upper) = folder.counted().filter(|_| layer.exists()) else { return Ok(vec![]) };
+    let began = folder::began(&folder.path);
+    let changes = LayerStack::new(vec![layer.clone()], &ground.top, &began).change(&|_| false)?;
+    let view = LayerStack::new(vec![upper, layer], &ground.top, &began);
+    let mut removed = vec![];
+    for change in changes.iter().filter(|change| change.before.is_none() && change.after.is_some()) {
+        let Some(path) = ground.inside(&change.path) else { continue };
+        let Some(inside) = decode_name(&change.path) else { continue };
+        if view.find(&inside)?.is_none() {
+            let file =
+                view_file(path, &LayerChange { before: change.after.clone(), after: None, ..change.clone() });
+            removed.extend(file);
+        }
+    }
+    Ok(removed)
 }
 
 /// Makes a layer with exactly these files of a view.
