@@ -233,7 +233,9 @@ impl Views for Worlds {
         }
         let ground = Ground::of(&self.at, of.place);
         if guest.fresh {
-            merging::keep_builds(&ground, &mut folder, ignores)?;
+            // Nothing that the code under test wrote while it was checked has a say in the next check.
+            folder.replace_layer(None)?;
+            remove_layers(&folder.path.join(cover::HOME))?;
         } else if let Some(upper) = folder.counted().filter(|_| !guest.looks) {
             // What an earlier attempt did to the repository is on record, and ends with that attempt.
             folder.state.effects = self.seen(&folder, of, ignores)?.effects;

@@ -213,22 +213,6 @@ enum Old {
     SetAside,
 }
 
-/// Keeps what builds made in ignored folders: everything else that the last check wrote is thrown away, also the caches of
-/// programs that could take a file for its version of before.
-pub(super) fn keep_builds(
-    ground: &Ground,
-    folder: &mut ViewFolder,
-    ignores: Ignores<'_>,
-) -> Result<(), ViewError> {
-    if let Some(upper) = folder.counted() {
-        for cache in ignored::folders(ground, &upper, ignores)?.iter().filter(|path| ignored::is_cache(path))
-        {
-            remove_layers(&upper.join(cache))?;
-        }
-    }
-    renew(ground, folder, &[], ignores, Old::Remove)
-}
-
 /// Puts a layer with these paths and all ignored folders in the place of the one that counts.
 fn renew(
     ground: &Ground,
