@@ -83,6 +83,33 @@ fn no_role_that_fails_in_any_way_leads_to_a_good_end() {
     insta::assert_snapshot!(table.join("\n"));
 }
 
+/// A Judge that says PASS and something against it is corrected; after that nobody knows, and a person is asked.
+#[test]
+fn k_114_a_judge_that_contradicts_itself_never_passes() {
+    for against in [
+        json!({"pass": false}),
+        json!({"verdict": "FAIL"}),
+        json!({"approved": false}),
+        json!({"ready": false}),
+        json!({"errors": ["the greeting is wrong"]}),
+        json!({"issues": [{"severity": "critical", "title": "Injection"}]}),
+        json!({"review": {"result": "rejected"}}),
+    ] {
+        let mut outputs = json!({"result": "PASS"});
+        for (key, value) in against.as_object().unwrap() {
+            outputs[key] = value.clone();
+        }
+        let world = (0..20).fold(World::new(), |world, _| world.reports("judge", outputs.clone()));
+        let story = world.answers("Not checked", "stop").run();
+        assert!(story.seen.deliveries.is_empty() && !story.ended.good, "{against}");
+        assert_eq!(follows(&story, "judge"), "3 calls, Not checked -> stop, not good", "{against}");
+    }
+    let honest =
+        json!({"result": "PASS", "failed": 0, "errors": [], "findings": [], "notes": "nothing may fail"});
+    let story = World::new().reports("judge", honest).run();
+    assert!(story.asked().iter().all(|header| !header.starts_with("Not checked")), "{:?}", story.asked());
+}
+
 // K-114: only a person's word makes it good, and everything says whose word it was.
 #[test]
 fn k_114_a_judge_that_does_not_answer_is_good_only_on_a_persons_word() {
