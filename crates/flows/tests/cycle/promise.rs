@@ -241,6 +241,38 @@ fn tests_that_go_without_a_word_are_refused_by_name() {
     assert!(details.contains("Note: test_b is gone from tests/test_x.py, as the step says."), "{details}");
 }
 
+// Law 2: a test that keeps its name and its place in the count, and checks nothing any more, is refused by name.
+#[test]
+fn tests_that_are_emptied_or_put_off_behind_the_count_are_refused_by_name() {
+    let two = "def test_a():\n    assert a()\n\ndef test_b():\n    assert b()\n";
+    let world = |title: &str, after: &'static str| {
+        let mut world = World::new()
+            .file("tests/test_x.py", two)
+            .reports("planner", step(json!({"title": title})))
+            .does("actor", json!({"result": "SUCCESS"}), move |outside| {
+                greet(outside);
+                outside.write("tests/test_x.py", after);
+            });
+        world.floor = crate::world::ran(0, "test result: ok. 1 passed; 0 failed; 0 ignored\n");
+        world
+    };
+    for (body, says) in [
+        ("    pass\n", "test_b in tests/test_x.py:4 checks nothing any more"),
+        ("    assert True\n", "test_b in tests/test_x.py:4 checks nothing any more"),
+        ("    b()\n", "test_b in tests/test_x.py:4 checks nothing any more"),
+        ("    pytest.skip('later')\n    assert b()\n", "pytest.skip puts test_b off in tests/test_x.py:5"),
+    ] {
+        let after: &'static str = format!("def test_a():\n    assert a()\n\ndef test_b():\n{body}").leak();
+        let refused = world("Greet politely", after).cancelled_at("Paused").run();
+        let reasons = refused.facts("judged")[0]["reasons"].to_string();
+        let says = format!("{says}, and neither the plan nor a person says so");
+        assert!(reasons.contains(&says), "{body}: {reasons}");
+        assert!(world("Remove test_b from tests/test_x.py", after).run().ended.good, "{body}");
+    }
+    let other = "def test_a():\n    assert a()\n\ndef test_b():\n    assert b() == 2\n";
+    assert!(world("Greet politely", other).run().ended.good);
+}
+
 // Law 2: what loads or runs the tests changes by plan or not at all.
 #[test]
 fn a_file_under_the_tests_that_the_plan_does_not_name_is_refused_by_name() {
