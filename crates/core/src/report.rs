@@ -4,6 +4,7 @@
 //! form of [`Report`] is the journal's: the same fields, with those that nobody knows gathered in `unknown`.
 
 mod fields;
+mod once;
 mod reader;
 #[cfg(test)]
 mod tests;

@@ -3,6 +3,7 @@
 //! Every dialect, the guard and the commit gate decide by this one type. A dialect says what it asks; it never says what
 //! counts as yes.
 
+pub mod claims;
 #[cfg(test)]
 mod tests;
 

@@ -235,3 +235,29 @@ fn a_person_who_judges_it_insufficient_sends_it_back() {
     assert!(project.prompt("planner", 2).contains("Too curt."));
     assert_eq!(project.facts("judged")[0]["pass"], false);
 }
+
+// Law 2: a test that keeps its name and checks nothing any more is refused by name, although the count stays.
+#[test]
+fn tests_emptied_in_a_cycle_are_refused_by_name() {
+    let emptied = TWO_TESTS.replace("self.assertEqual(calc.two(), 2)", "pass");
+    let empty =
+        format!("cat >test_calc.py <<'END'\n{emptied}END\necho 'echo good morning' >greet.sh; done_well");
+    let project = python().actor(&empty);
+    project.run(&[("Approval", "commit", "")]).exits(3).says("Paused");
+    let told = project.prompt("planner", 2);
+    assert!(told.contains("TestCalc::test_b in test_calc.py:7 checks nothing any more"), "{told}");
+}
+
+// Law 2: the second runner of one command ends well and says so; the first one did not.
+#[test]
+fn a_good_summary_of_another_runner_makes_nothing_green() {
+    let script =
+        "if [ -e noisy ]; then echo running 2 tests; echo test b ... FAILED; fi; echo 3 passed in 0.01s";
+    let config = UNITTEST
+        .replace("[\"python3\", \"-m\", \"unittest\", \"-v\"]", &format!("[\"sh\", \"-c\", '{script}']"));
+    let project = Project::new()
+        .with("seriatim.toml", &config)
+        .actor("echo x >noisy; echo 'echo good morning' >greet.sh; done_well");
+    project.run(&[("Approval", "commit", "")]).exits(3).says("Paused");
+    assert!(project.prompt("planner", 2).contains("1 failed"), "{}", project.prompt("planner", 2));
+}

@@ -40,18 +40,18 @@ flow: |
 const RUN: [&str; 4] = ["run", "process", "process-check.yaml", "--no-input"];
 
 #[test]
-fn k_110_outputs_that_say_pass_false_end_as_fail_with_exit_1() {
-    let report =
-        r#"{"status": "done", "summary": "Looked at it", "verdict": "PASS", "outputs": {"pass": false}}"#;
-    let env = validation(&format!("echo '{report}' > \"$SERIATIM_REPORT\"\n"));
-    env.run(&RUN)
-        .exits(1)
-        .says("the result is FAIL. Not good: 'Check' does not pass: its outputs say \"pass: false\".");
-    env.run(&["show", &env.newest()])
-        .exits(0)
-        .says("What the result rests on")
-        .says("bad - 'Check' does not pass");
-    env.run(&["verify"]).exits(0);
+fn k_110_a_report_that_contradicts_itself_is_corrected_then_asked_about() {
+    let again = "contradicts itself: `verdict` says PASS, and `outputs.pass` says false";
+    let twice = "`outputs.result` stands twice in the report";
+    for (outputs, said) in [(r#"{"pass": false}"#, again), (r#"{"result": "FAIL", "result": "PASS"}"#, twice)]
+    {
+        let report = format!(
+            r#"{{"status": "done", "summary": "Looked at it", "verdict": "PASS", "outputs": {outputs}}}"#
+        );
+        let env = validation(&format!("echo x >> calls.txt; echo '{report}' > \"$SERIATIM_REPORT\"\n"));
+        env.run(&RUN).exits(3).says(said);
+        env.run(&["verify"]).exits(0);
+    }
 }
 
 #[test]

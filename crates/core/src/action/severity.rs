@@ -1,12 +1,10 @@
 //! What reviewers found, by severity (OC-58 to OC-60, K-50): critical never passes, high passes with a justification, and
 //! the rest is kept in mind.
 
-mod claims;
 mod plain;
 #[cfg(test)]
 mod tests;
 
-pub use claims::contradiction;
 pub use plain::PlainReview;
 pub use plain::read_plain;
 
@@ -36,6 +34,17 @@ impl Severity {
             Severity::High => "high",
             Severity::Medium => "medium",
             Severity::Low => "low",
+        }
+    }
+
+    /// Returns what one of the many words of reviewers means; nothing for one that nobody knows.
+    pub fn of_word(word: &str) -> Option<Severity> {
+        match word.trim().to_ascii_lowercase().as_str() {
+            "critical" | "blocker" | "blocking" | "fatal" => Some(Severity::Critical),
+            "high" | "major" | "error" | "severe" => Some(Severity::High),
+            "medium" | "moderate" | "warning" => Some(Severity::Medium),
+            "low" | "minor" | "info" | "note" | "nit" | "trivial" => Some(Severity::Low),
+            _ => None,
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Tests that a change takes away: deleted, left behind with their file, or put off by a marker.
+//! Tests that a change takes away: deleted, left behind with their file, put off by a marker, or emptied.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -33,6 +33,20 @@ pub enum Loss {
         marker: String,
         line: u32,
     },
+    /// It is still there, and checks nothing any more.
+    Emptied {
+        line: u32,
+    },
+}
+
+impl Loss {
+    /// Returns whether the test is still counted, or was replaced by another in the count: no number tells of it.
+    pub fn is_hidden(&self) -> bool {
+        match self {
+            Loss::PutOff { .. } | Loss::Emptied { .. } => true,
+            Loss::FileGone | Loss::Deleted => false,
+        }
+    }
 }
 
 impl fmt::Display for LostTest {
@@ -42,6 +56,7 @@ impl fmt::Display for LostTest {
             Loss::FileGone => write!(f, "{} is gone with {test}", self.path),
             Loss::Deleted => write!(f, "{test} is gone from {}", self.path),
             Loss::PutOff { marker, line } => write!(f, "{marker} puts {test} off in {}:{line}", self.path),
+            Loss::Emptied { line } => write!(f, "{test} in {}:{line} checks nothing any more", self.path),
         }
     }
 }
@@ -66,6 +81,11 @@ pub fn find_lost(files: &[TouchedFile]) -> Vec<LostTest> {
         for marker in markers.unwrap_or_default() {
             let how = Loss::PutOff { marker: marker.word, line: marker.line };
             lost.push(LostTest { path: path.clone(), test: marker.test, how });
+        }
+        let emptied = after.as_deref().map(|after| scenarios::emptied_tests(before, after, path));
+        for test in emptied.unwrap_or_default() {
+            let how = Loss::Emptied { line: test.line };
+            lost.push(LostTest { path: path.clone(), test: Some(test.name), how });
         }
     }
     lost
@@ -196,6 +216,16 @@ mod tests {
             told(&[file("test_x.py", Some(ONE), Some(skipped))]),
             ["@pytest.mark.skip puts test_a off in test_x.py:2"]
         );
+    }
+
+    #[test]
+    fn a_test_that_keeps_its_name_and_loses_its_checks_is_named() {
+        let emptied = "def test_a():\n    pass\n\ndef test_b():\n    assert b\n";
+        let change = [file("tests/test_x.py", Some(TWO), Some(emptied))];
+        assert_eq!(told(&change), ["test_a in tests/test_x.py:1 checks nothing any more"]);
+        let lost = find_lost(&change);
+        assert!(lost.iter().all(|lost| lost.how.is_hidden()));
+        assert!(is_named_as_removed(&lost[0], &["Remove what test_a checks".to_owned()]));
     }
 
     #[test]

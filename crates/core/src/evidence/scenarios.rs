@@ -9,10 +9,13 @@ mod mask;
 mod python;
 mod rust;
 mod script;
+mod substance;
 #[cfg(test)]
 mod tests;
 
 use std::collections::BTreeMap;
+
+pub use substance::emptied_tests;
 
 /// One test or scenario in a source.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -447,3 +447,45 @@ proptest! {
         prop_assert_eq!(counts, Counts::of(sum(|b| b.0), sum(|b| b.1), 0, sum(|b| b.2)));
     }
 }
+
+/// Several runners in one command, of which one failed: the good summary of another does not outvote it.
+#[test]
+fn a_good_summary_outvotes_no_failure_beside_it() {
+    let cargo_ok =
+        "running 1 test\ntest a ... ok\n\ntest result: ok. 1 passed; 0 failed; 0 ignored; 0 measured\n";
+    let pytest_ok = "============================== 1 passed in 0.01s ==============================\n";
+    let nextest_ok = " Nextest run ID 1 with nextest profile: default\n    PASS [   0.1s] (1/1) a tests::a\n     Summary [   0.1s] 1 test run: 1 passed, 0 skipped\n";
+    for bad in [
+        "running 1 test\ntest b ... FAILED\n\ntest result: FAILED. 0 passed; 1 failed; 0 ignored; 0 measured\n",
+        "running 2 tests\ntest b ... FAILED\n",
+        "running 2 tests\ntest b ... ok\n",
+        "1 failed, 2 passed, 3 snapshots updated in 0.10s\n",
+        "Ran 2 tests in 0.002s\n\nFAILED (failures=1)\n",
+        "--- FAIL: TestX (0.00s)\nFAIL\nFAIL\texample.com/a\t0.01s\n",
+        "FAIL\texample.com/a\t0.01s\n",
+        "Test Suites: 1 failed, 1 total\nTests:       2 passed, 2 total\n",
+        "TAP version 13\nnot ok 1 - adds\n1..1\n",
+    ] {
+        for good in [cargo_ok, pytest_ok, nextest_ok] {
+            for output in [format!("{bad}{good}"), format!("{good}{bad}")] {
+                assert!(!verdict(&output, 0).is_green(), "{output}");
+            }
+        }
+    }
+}
+
+/// What a test merely prints, an expected failure and a try that was repeated are no failures.
+#[test]
+fn printed_words_expected_failures_and_repeated_tries_stay_green() {
+    for output in [
+        "ERROR: no connection\nFAIL: as it should\n.\n----------------------------------------------------------------------\nRan 1 test in 0.002s\n\nOK\n",
+        "FAILED to open the file, as it should\n1 passed, 1 xfailed in 0.01s\n",
+        "1 passed, 1 rerun in 0.01s\n",
+        " Nextest run ID 1 with nextest profile: default\n  TRY 1 FAIL [   0.1s] (1/1) a tests::a\n  TRY 2 PASS [   0.1s] (1/1) a tests::a\n     Summary [   0.2s] 1 test run: 1 passed (1 flaky), 0 skipped\n",
+        "TAP version 13\nok 1 - a\nnot ok 2 - later # TODO\nnot ok 3 - b # SKIP\n1..3\n",
+        "running 1 test\ntest prints - should panic ... ok\n\ntest result: ok. 1 passed; 0 failed; 0 ignored; 0 measured\n",
+        "Ran 2 tests in 0.002s\n\nOK (expected failures=1)\n",
+    ] {
+        assert!(verdict(output, 0).is_green(), "{output}");
+    }
+}

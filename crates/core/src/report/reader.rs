@@ -19,6 +19,8 @@ use super::fields::Fields;
 use super::fields::Problems;
 use super::fields::quoted;
 use super::fields::shown;
+use super::once;
+use crate::process::judging;
 
 const KNOWN: [&str; 13] = [
     "status",
@@ -90,11 +92,14 @@ pub fn read(bytes: &[u8], demand: &Demand) -> Result<Report, Vec<String>> {
             demand.max_bytes
         )]);
     }
-    let value = parse(bytes).map_err(|problem| vec![problem])?;
+    let once::Parsed { value, twice } = parse(bytes).map_err(|problem| vec![problem])?;
     let Value::Object(object) = &value else {
         return Err(vec![format!("one JSON object expected; got {}", shown(&value))]);
     };
     let mut problems = Problems::default();
+    for name in twice {
+        problems.add(format!("`{name}` stands twice in the report; say it once"));
+    }
     let fields = Fields::root(object);
     let status = status(&fields, &mut problems);
     let mut report = rest(&fields, &mut problems, status.unwrap_or(Status::Done));
@@ -104,18 +109,19 @@ pub fn read(bytes: &[u8], demand: &Demand) -> Result<Report, Vec<String>> {
         owed_verdict(&mut report, demand, &mut problems);
     }
     contradictions(&report, &mut problems);
+    contradicted_verdict(&report, demand, &mut problems);
     known_triggers(&report, demand, &mut problems);
     to_the_letter(&mut report, demand);
     let sentences = problems.into_sentences();
     if sentences.is_empty() { Ok(report) } else { Err(sentences) }
 }
 
-fn parse(bytes: &[u8]) -> Result<Value, String> {
+fn parse(bytes: &[u8]) -> Result<once::Parsed, String> {
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes).trim_ascii_end();
     if bytes.is_empty() {
         return Err("the report is empty; one JSON object expected".to_owned());
     }
-    serde_json::from_slice(bytes).map_err(|error| {
+    once::parse(bytes).map_err(|error| {
         if bytes.trim_ascii_start().starts_with(b"```") {
             return "the report stands in a code fence; write the JSON object alone, without ```".to_owned();
         }
@@ -312,6 +318,15 @@ fn contradictions(report: &Report, problems: &mut Problems) {
                 quoted(&judged.criterion)
             ));
         }
+    }
+}
+
+/// A step that judges cannot pass and report what is against it. A condition that holds leads elsewhere all the same.
+fn contradicted_verdict(report: &Report, demand: &Demand, problems: &mut Problems) {
+    let judges = demand.verdict.is_some() || !report.verdict.is_empty();
+    if judges && report.status == Status::Done && report.triggers.is_empty() {
+        let contradiction = judging::claims(report).contradiction();
+        contradiction.into_iter().for_each(|two| problems.add(two.to_string()));
     }
 }
 

@@ -248,8 +248,40 @@ fn sizes_depths_and_counts_are_bounded() {
 }
 
 #[test]
-fn of_a_field_given_twice_the_last_counts() {
-    assert_eq!(free("{\"status\":\"done\",\"status\":\"failed\"}").unwrap().status, Status::Failed);
+fn a_name_that_stands_twice_is_named_with_its_place_however_deep() {
+    for (report, place) in [
+        (r#"{"status": "failed", "status": "done"}"#, "status"),
+        (r#"{"status": "done", "outputs": {"result": "FAIL", "result": "PASS"}}"#, "outputs.result"),
+        (r#"{"status": "done", "outputs": {"result": "FAIL", "res\u0075lt": "PASS"}}"#, "outputs.result"),
+        (r#"{"status": "done", "outputs": {"a": [1, {"b": 1, "b": 1}]}}"#, "outputs.a[1].b"),
+        (r#"{"status": "done", "odd": {"x": {"y": 1, "z": 2, "y": 3, "y": 4}}}"#, "odd.x.y"),
+    ] {
+        let problems = read(report.as_bytes(), &Demand::default()).unwrap_err();
+        assert_eq!(problems, [format!("`{place}` stands twice in the report; say it once")], "{report}");
+    }
+    let same_name_elsewhere =
+        r#"{"status": "done", "outputs": {"a": {"x": 1}, "b": {"x": 1}, "x": [{"x": 1}]}}"#;
+    read(same_name_elsewhere.as_bytes(), &Demand::default()).unwrap();
+}
+
+#[test]
+fn a_verdict_with_something_against_it_goes_back_to_its_author() {
+    let read = |report: &str| read(report.as_bytes(), &Demand::default());
+    for against in [
+        r#""outputs": {"pass": false}"#,
+        r#""error": {"class": "permanent", "message": "it crashed"}"#,
+        r#""errors": ["one"]"#,
+        r#""outputs": {"findings": [{"severity": "critical", "title": "Weak hash"}]}"#,
+    ] {
+        let problems = read(&format!(r#"{{"status": "done", "verdict": "PASS", {against}}}"#)).unwrap_err();
+        assert!(
+            problems[0].starts_with("the report contradicts itself: `verdict` says PASS"),
+            "{problems:?}"
+        );
+        read(&format!(r#"{{"status": "done", "verdict": "FAIL", {against}}}"#)).unwrap();
+        // A report that judges nothing may tell of what went wrong.
+        read(&format!(r#"{{"status": "done", {against}}}"#)).unwrap();
+    }
 }
 
 /// Any JSON, with a fair chance of the protocol's own names.

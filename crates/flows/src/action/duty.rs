@@ -15,7 +15,9 @@ use seriatim_core::action::output::Artifact;
 use seriatim_core::action::output::Problem;
 use seriatim_core::action::paths;
 use seriatim_core::action::severity;
+use seriatim_core::action::severity::Concern;
 use seriatim_core::action::severity::PlainReview;
+use seriatim_core::action::severity::Severity;
 use seriatim_core::action::trouble;
 use seriatim_core::action::trouble::Cause;
 use seriatim_core::action::trouble::Impacted;
@@ -31,6 +33,7 @@ use seriatim_core::report::Status;
 use seriatim_core::time::Utc;
 use seriatim_core::verdict::PersonWord;
 use seriatim_core::verdict::Verdict;
+use seriatim_core::verdict::claims::Claims;
 
 use super::call::NO_FINDINGS;
 use super::call::Turn;
@@ -225,10 +228,12 @@ impl Course {
             |name: &str| report.outputs.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
         let by_person = self.is_by_person(shift.duty, &shift.turn);
         shift.did.person = by_person.then(|| text("by"));
+        let claims = Claims::of_report(report, Severity::Critical);
         if !shift.duty.review {
-            return match severity::contradiction(&report.outputs, None) {
-                Some(problem) if !by_person => Err(unusable("it contradicts itself", vec![problem])),
-                Some(_) | None => Ok(()),
+            let refusal = claims.refusal().filter(|_| !by_person);
+            return match refusal.map(|claim| format!("the report says done, and {claim}")) {
+                Some(problem) => Err(unusable("it contradicts itself", vec![problem])),
+                None => Ok(()),
             };
         }
         let review = match (by_person, text("choice").as_str()) {
@@ -238,7 +243,7 @@ impl Course {
         };
         let PlainReview { found, closed } =
             review.map_err(|problems| unusable("its findings cannot be used", problems))?;
-        if !by_person && let Some(problem) = severity::contradiction(&report.outputs, Some(&found)) {
+        if !by_person && let Some(problem) = contradiction(&claims, &found) {
             return Err(unusable("it contradicts itself", vec![problem]));
         }
         let refused = self.refused_closings(cx, &closed, shift.did.person.as_deref()).await;
@@ -473,6 +478,13 @@ fn tried_again(failure: Failure) -> Failure {
 fn unusable(what: &str, problems: Vec<String>) -> Failure {
     let message = format!("{what}: {}", problems.join("; "));
     Failure { feedback: problems, ..Failure::new(Class::Invalid, message) }
+}
+
+/// How a review contradicts itself: by its claims, or because it refuses and says nowhere why.
+fn contradiction(claims: &Claims, found: &[Concern]) -> Option<String> {
+    let unfounded = claims.refusal().filter(|_| found.is_empty());
+    let unfounded = unfounded.map(|claim| format!("{claim}, and no finding says why"));
+    claims.contradiction().map(|two| two.to_string()).or(unfounded)
 }
 
 fn read_review(role: &str, outputs: &serde_json::Map<String, Value>) -> Result<PlainReview, Vec<String>> {

@@ -163,10 +163,15 @@ impl TestChange {
     fn gone(&self) -> Vec<String> {
         self.unsaid.iter().map(ToString::to_string).collect()
     }
+
+    /// Tests that go unsaid and that no number tells of.
+    fn hidden(&self) -> impl Iterator<Item = &LostTest> {
+        self.unsaid.iter().filter(|lost| lost.how.is_hidden())
+    }
 }
 
 /// Returns the evidence about what the checks stand on, and adds what a person should know. Tests that go unsaid are
-/// named where fewer ran, and are bad by themselves where nobody counts.
+/// named where fewer ran, and are bad by themselves where nobody counts or where no number can tell: put off, or emptied.
 pub(super) fn weigh_tests(
     evidence: &mut [CheckEvidence],
     floor: Option<Counts>,
@@ -183,9 +188,14 @@ pub(super) fn weigh_tests(
                 tests.words = format!("{}; {}", tests.words, gone.join("; "));
                 tests.verdict = Verdict::bad(format!("{}: {}", tests.gate, tests.words));
             }
-            (Verdict::Good(_), true) if !is_counted => problems
-                .extend(gone.iter().map(|gone| format!("{gone}, and neither the plan nor a person says so"))),
-            (Verdict::Good(_) | Verdict::Bad(_) | Verdict::Unknown(_) | Verdict::NotApplicable(_), true) => {}
+            (Verdict::Good(_), true) => {
+                let unsaid = |gone: &str| format!("{gone}, and neither the plan nor a person says so");
+                match is_counted {
+                    true => problems.extend(change.hidden().map(|lost| unsaid(&lost.to_string()))),
+                    false => problems.extend(gone.iter().map(|gone| unsaid(gone))),
+                }
+            }
+            (Verdict::Bad(_) | Verdict::Unknown(_) | Verdict::NotApplicable(_), true) => {}
         }
     }
     change.remarks.extend(gone.iter().map(|gone| format!("{gone}.")));

@@ -13,6 +13,7 @@ use seriatim_core::report::Report;
 use seriatim_core::report::Status;
 use seriatim_core::verdict::PersonWord;
 use seriatim_core::verdict::Verdict;
+use seriatim_core::verdict::claims::Claims;
 
 use super::course::Course;
 use super::course::one_line;
@@ -125,6 +126,10 @@ fn read_opinion(report: &Report) -> Result<Spoken, Vec<String>> {
             Opinion::Unknown
         }
     };
+    if problems.is_empty() && report.person.is_none() {
+        let contradiction = Claims::of_report(report, Severity::High).contradiction();
+        problems.extend(contradiction.map(|two| two.to_string()));
+    }
     if problems.is_empty() { Ok(Spoken { opinion, found, closings }) } else { Err(problems) }
 }
 

@@ -9,8 +9,6 @@ use seriatim_core::process::Trust;
 use seriatim_core::process::definition::Criterion;
 use seriatim_core::process::facts::Weighed;
 use seriatim_core::process::judging;
-use seriatim_core::process::result::Grade;
-use seriatim_core::process::result::grade_of;
 use seriatim_core::question::Choice;
 use seriatim_core::report::Brief;
 use seriatim_core::report::Judged;
@@ -356,10 +354,7 @@ fn unusable(report: &Report) -> Option<String> {
     if report.status != Status::Done {
         return Some("the judge says that it is only partly done".to_owned());
     }
-    let against = judging::objections(&report.outputs);
-    let refused = grade_of(&report.verdict.to_uppercase()).is_some_and(|grade| grade != Grade::Good);
-    let all_met = report.criteria.iter().all(|judged| judged.met);
-    let contradicts = all_met && !report.criteria.is_empty() && (refused || !against.is_empty());
+    let contradicts = judging::claims(report).contradiction().is_some();
     contradicts.then(|| "the judge contradicts itself".to_owned())
 }
 

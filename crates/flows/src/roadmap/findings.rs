@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use serde_json::Value;
 use seriatim_core::action::severity::Concern;
 use seriatim_core::action::severity::Severity;
 use seriatim_core::hash::Hash;
@@ -17,6 +18,7 @@ use seriatim_core::roadmap::proof::ReviewFinding;
 use seriatim_core::roadmap::proof::ReviewSeverity;
 use seriatim_core::roadmap::proof::Rule;
 use seriatim_core::roadmap::proof::Sort;
+use seriatim_core::verdict::claims::Claims;
 
 use super::people;
 use super::people::FindingsChoice;
@@ -51,6 +53,7 @@ impl Work<'_> {
     }
 
     async fn hear_review(&mut self, cx: &Cx, report: &Report, proof: &mut Proof) -> Result<(), Stop> {
+        proof.objections.extend(contradiction(report));
         let found = proof::review_findings(&report.outputs);
         let mut closings = match ledger::read_closings(&report.outputs) {
             Ok(closings) => closings,
@@ -155,6 +158,18 @@ fn objection(entry: &LedgerEntry) -> Objection {
         entry.id
     );
     Objection { rule: Rule::ReviewFinding, message, output: String::new() }
+}
+
+/// A review that contradicts itself, or that says no without a finding that would hold the phase, has to say what holds.
+fn contradiction(report: &Report) -> Option<Objection> {
+    let claims = Claims::of_report(report, HOLDS_FROM);
+    if let Some(two) = claims.contradiction() {
+        return Some(refusal(&two.to_string()));
+    }
+    let review = report.outputs.get("review").and_then(Value::as_object);
+    let inside = review.map(|review| Claims::of_outputs(review, HOLDS_FROM)).unwrap_or_default();
+    let no = claims.refusal().or(inside.refusal())?;
+    Some(refusal(&format!("{no}, so that the review is not over; report what is wrong as findings")))
 }
 
 fn refusal(why: &str) -> Objection {

@@ -43,6 +43,25 @@ fn failures() -> Vec<(&'static str, Done<Report>)> {
     ]
 }
 
+/// A reviewer that says two things at once is corrected, then a person is asked: it never reviews anything.
+#[test]
+fn k_114_a_reviewer_that_contradicts_itself_is_corrected_then_asked_about() {
+    let critical = json!([{"severity": "critical", "title": "weak hash"}]);
+    for outputs in [
+        json!({"status": "APPROVED", "findings": critical}),
+        json!({"verdict": "approved", "ready": false, "findings": []}),
+        json!({"pass": true, "errors": ["weak hash"], "findings": []}),
+        json!({"result": "PASS", "summary": {"approved": false}, "findings": []}),
+        json!({"ready": false, "findings": []}),
+    ] {
+        let story = always(World::new(REVIEW), "security", &done(outputs.clone()))
+            .usually(&["cancel", "keep"])
+            .play();
+        assert!(!story.ended().good, "{outputs}");
+        assert!(!story.asked()[0].starts_with("Gate "), "{outputs}: {:?}", story.asked());
+    }
+}
+
 fn always(mut world: World, role: &'static str, result: &Done<Report>) -> World {
     for call in 1..=12 {
         let result = result.clone();

@@ -83,6 +83,33 @@ fn no_role_that_fails_in_any_way_leads_to_a_good_end() {
     insta::assert_snapshot!(table.join("\n"));
 }
 
+/// A Judge that says PASS and something against it is corrected; after that nobody knows, and a person is asked.
+#[test]
+fn k_114_a_judge_that_contradicts_itself_never_passes() {
+    for against in [
+        json!({"pass": false}),
+        json!({"verdict": "FAIL"}),
+        json!({"approved": false}),
+        json!({"ready": false}),
+        json!({"errors": ["the greeting is wrong"]}),
+        json!({"issues": [{"severity": "critical", "title": "Injection"}]}),
+        json!({"review": {"result": "rejected"}}),
+    ] {
+        let mut outputs = json!({"result": "PASS"});
+        for (key, value) in against.as_object().unwrap() {
+            outputs[key] = value.clone();
+        }
+        let world = (0..20).fold(World::new(), |world, _| world.reports("judge", outputs.clone()));
+        let story = world.answers("Not checked", "stop").run();
+        assert!(story.seen.deliveries.is_empty() && !story.ended.good, "{against}");
+        assert_eq!(follows(&story, "judge"), "3 calls, Not checked -> stop, not good", "{against}");
+    }
+    let honest =
+        json!({"result": "PASS", "failed": 0, "errors": [], "findings": [], "notes": "nothing may fail"});
+    let story = World::new().reports("judge", honest).run();
+    assert!(story.asked().iter().all(|header| !header.starts_with("Not checked")), "{:?}", story.asked());
+}
+
 // K-114: only a person's word makes it good, and everything says whose word it was.
 #[test]
 fn k_114_a_judge_that_does_not_answer_is_good_only_on_a_persons_word() {
@@ -212,6 +239,38 @@ fn tests_that_go_without_a_word_are_refused_by_name() {
     assert!(lawful.ended.good);
     let details = lawful.question("Approval").details;
     assert!(details.contains("Note: test_b is gone from tests/test_x.py, as the step says."), "{details}");
+}
+
+// Law 2: a test that keeps its name and its place in the count, and checks nothing any more, is refused by name.
+#[test]
+fn tests_that_are_emptied_or_put_off_behind_the_count_are_refused_by_name() {
+    let two = "def test_a():\n    assert a()\n\ndef test_b():\n    assert b()\n";
+    let world = |title: &str, after: &'static str| {
+        let mut world = World::new()
+            .file("tests/test_x.py", two)
+            .reports("planner", step(json!({"title": title})))
+            .does("actor", json!({"result": "SUCCESS"}), move |outside| {
+                greet(outside);
+                outside.write("tests/test_x.py", after);
+            });
+        world.floor = crate::world::ran(0, "test result: ok. 1 passed; 0 failed; 0 ignored\n");
+        world
+    };
+    for (body, says) in [
+        ("    pass\n", "test_b in tests/test_x.py:4 checks nothing any more"),
+        ("    assert True\n", "test_b in tests/test_x.py:4 checks nothing any more"),
+        ("    b()\n", "test_b in tests/test_x.py:4 checks nothing any more"),
+        ("    pytest.skip('later')\n    assert b()\n", "pytest.skip puts test_b off in tests/test_x.py:5"),
+    ] {
+        let after: &'static str = format!("def test_a():\n    assert a()\n\ndef test_b():\n{body}").leak();
+        let refused = world("Greet politely", after).cancelled_at("Paused").run();
+        let reasons = refused.facts("judged")[0]["reasons"].to_string();
+        let says = format!("{says}, and neither the plan nor a person says so");
+        assert!(reasons.contains(&says), "{body}: {reasons}");
+        assert!(world("Remove test_b from tests/test_x.py", after).run().ended.good, "{body}");
+    }
+    let other = "def test_a():\n    assert a()\n\ndef test_b():\n    assert b() == 2\n";
+    assert!(world("Greet politely", other).run().ended.good);
 }
 
 // Law 2: what loads or runs the tests changes by plan or not at all.

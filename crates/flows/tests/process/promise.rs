@@ -134,7 +134,7 @@ const TABLE: &str = "
 5.1.2 | partial | 1 calls; Check -> skip; CHANGES_REQUESTED
 5.1.2 | failed | 1 calls; Check -> skip; CHANGES_REQUESTED
 5.1.2 | empty outputs | 3 calls; Check -> skip; CHANGES_REQUESTED
-5.1.2 | contradictory outputs | 1 calls; nobody asked; REJECTED
+5.1.2 | contradictory outputs | 3 calls; Check -> skip; CHANGES_REQUESTED
 5.1.3 | exit 1 | 1 calls; Sign -> skip; CHANGES_REQUESTED
 5.1.3 | killed | 1 calls; Sign -> skip; CHANGES_REQUESTED
 5.1.3 | timeout | 1 calls; Sign -> skip; CHANGES_REQUESTED
@@ -144,7 +144,7 @@ const TABLE: &str = "
 5.1.3 | partial | 1 calls; Sign -> skip; CHANGES_REQUESTED
 5.1.3 | failed | 1 calls; Sign -> skip; CHANGES_REQUESTED
 5.1.3 | empty outputs | 3 calls; Sign -> skip; CHANGES_REQUESTED
-5.1.3 | contradictory outputs | 1 calls; nobody asked; REJECTED
+5.1.3 | contradictory outputs | 3 calls; Sign -> skip; CHANGES_REQUESTED
 exit-criteria | exit 1 | 1 calls; At the end -> reject; REJECTED
 exit-criteria | killed | 1 calls; At the end -> reject; REJECTED
 exit-criteria | timeout | 1 calls; At the end -> reject; REJECTED
@@ -154,7 +154,7 @@ exit-criteria | not JSON | 3 calls; At the end -> reject; REJECTED
 exit-criteria | partial | 1 calls; At the end -> reject; REJECTED
 exit-criteria | failed | 1 calls; At the end -> reject; REJECTED
 exit-criteria | empty outputs | 3 calls; At the end -> reject; REJECTED
-exit-criteria | contradictory outputs | 1 calls; At the end -> reject; REJECTED";
+exit-criteria | contradictory outputs | 3 calls; At the end -> reject; REJECTED";
 
 fn validation(steps: Vec<Value>) -> Value {
     let mut made = definition(steps);
@@ -169,26 +169,44 @@ fn checked(report: Value) -> Story {
         .run()
 }
 
+/// A report that says PASS and something against it is corrected, then a person is asked; it is never a pass.
 #[test]
-fn k_110_outputs_of_a_validation_that_say_the_opposite_outvote_its_word() {
-    let story = checked(with(
-        done("All is fine"),
-        json!({"verdict": "PASS", "outputs": {"pass": false, "errors": ["a"]}}),
-    ));
-    assert_eq!((story.result(), story.ended.good), ("FAIL", false));
-    assert_eq!(
-        story.summary(),
-        "'Get the change into the release' is done; the result is FAIL. Not good: 'Check' does not pass: its outputs say \
-         \"pass: false\"; 'Check' does not pass: its outputs say \"errors: [\"a\"]\". All is fine."
-    );
-    assert_eq!(
-        story.ended.message,
-        format!(
-            "{} To go on: settle what is named, then: seriatim run process processes/process-work.yaml",
-            story.summary()
-        )
-    );
-    assert_eq!(story.instance()["outcome"]["verdict"]["word"], "bad");
+fn k_110_a_validation_that_contradicts_itself_is_corrected_then_asked_about() {
+    for against in [
+        json!({"outputs": {"pass": false, "errors": ["a"]}}),
+        json!({"outputs": {"verdict": "FAIL"}}),
+        json!({"outputs": {"approved": false}}),
+        json!({"outputs": {"success": false}}),
+        json!({"outputs": {"report": {"summary": {"passed": false}}}}),
+        json!({"outputs": {"findings": [{"severity": "critical", "title": "Weak hash"}]}}),
+        json!({"outputs": {"issues": [{"severity": "high", "title": "Weak hash"}]}}),
+        json!({"outputs": {"problems": ["CRITICAL: weak hash"]}}),
+        json!({"error": {"class": "permanent", "message": "It crashed"}}),
+        json!({"errors": ["It crashed"]}),
+    ] {
+        let story = checked(with(with(done("All is fine"), json!({"verdict": "PASS"})), against.clone()));
+        assert_eq!(story.called().len(), 3, "{against}");
+        let feedback = &story.call("5.1.1", 1).brief.feedback;
+        assert!(
+            feedback[0].starts_with("the report contradicts itself: `verdict` says PASS, and"),
+            "{feedback:?}"
+        );
+        assert_eq!(story.seen.questions.len(), 1, "{against}");
+        assert_eq!((story.result(), story.ended.good), ("PARTIAL", false), "{against}");
+    }
+}
+
+/// What an honest validation tells beside its PASS costs it nothing.
+#[test]
+fn k_110_a_validation_that_tells_of_small_things_passes_at_once() {
+    for outputs in [
+        json!({"failed": 0, "errors": [], "findings": [], "error": null}),
+        json!({"findings": [{"severity": "low", "title": "A name"}], "notes": "No test may fail"}),
+        json!({"issues": [{"severity": "critical", "title": "Hash", "status": "fixed"}], "pass": true}),
+    ] {
+        let story = checked(with(done("All is fine"), json!({"verdict": "PASS", "outputs": outputs})));
+        assert_eq!((story.result(), story.called().len()), ("PASS", 1));
+    }
 }
 
 #[test]

@@ -149,3 +149,22 @@ fn a_report_of_partial_work_refuses_the_phase() {
     );
     assert_eq!(story.ended().status, End::Completed);
 }
+
+/// A review that says two things at once, or no without a finding, is called again with what is wrong and never closes.
+#[test]
+fn dw_64_a_review_that_contradicts_itself_is_not_over() {
+    for (outputs, says) in [
+        (json!({"status": "APPROVED", "ready": false, "findings": []}), "contradicts itself"),
+        (json!({"approved": true, "errors": ["it leaks"], "findings": []}), "contradicts itself"),
+        (json!({"review": {"verdict": "rejected", "findings": []}}), "the review is not over"),
+        (json!({"approved": false, "findings": []}), "the review is not over"),
+    ] {
+        let report = json!({"status": "done", "summary": "looked", "outputs": outputs});
+        let story = seven().reports("01-01 REVIEW", report).run();
+        let called = &story.world().called;
+        let reviews: Vec<_> = called.iter().filter(|call| call.phase == "REVIEW").collect();
+        assert_eq!(reviews.len(), 2, "{outputs}");
+        let feedback = reviews[1].brief.feedback.join(" ");
+        assert!(feedback.contains(says), "{outputs}: {feedback}");
+    }
+}

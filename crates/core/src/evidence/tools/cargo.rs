@@ -18,6 +18,7 @@ pub(super) fn read(lines: &[&str]) -> Found {
     for line in lines {
         reader.line(line);
     }
+    reader.begins(0);
     let mut found = reader.found;
     for failed in compile_errors(lines).into_iter().chain(refusal(lines)) {
         found.tool = Some(Tool::CargoTest);
@@ -39,6 +40,10 @@ struct Reader {
     settled: bool,
     /// Whether the list of names at the end of a binary is being read.
     listing: bool,
+    /// So many tests were announced, and their result has not come yet.
+    awaited: u64,
+    /// Tests that failed among them, by their own lines.
+    failing: Vec<String>,
 }
 
 impl Reader {
@@ -63,19 +68,36 @@ impl Reader {
         if let Some(result) = line.strip_prefix("test result: ") {
             self.close();
             self.result(result);
-        } else if line
-            .strip_prefix("running ")
-            .and_then(text::counted)
-            .is_some_and(|(_, w)| w.starts_with("test"))
+        } else if let Some((number, _)) =
+            line.strip_prefix("running ").and_then(text::counted).filter(|(_, w)| w.starts_with("test"))
         {
+            self.begins(number);
             self.found.tool = Some(Tool::CargoTest);
-            self.named.clear();
         } else if line.trim_start().starts_with("process didn't exit successfully: ") {
             self.close();
             self.died(line);
+        } else if let Some(name) =
+            line.strip_prefix("test ").and_then(|rest| rest.strip_suffix(" ... FAILED"))
+        {
+            self.failing.push(name.to_owned());
         } else {
             self.inside(line);
         }
+    }
+
+    /// A binary announces its tests. One before it that gave no result ended in the middle: what it would have said is not
+    /// known, and what failed until then has failed.
+    fn begins(&mut self, number: u64) {
+        let failing = std::mem::take(&mut self.failing);
+        let awaited = std::mem::replace(&mut self.awaited, number);
+        if awaited > 0 {
+            let failed = failing.len() as u64;
+            failing.iter().for_each(|name| self.found.push(Failed::new(name, Kind::Error, "")));
+            self.found.add_counts(Counts::of(0, failed, 0, 0));
+            let said = format!("{awaited} tests were begun and no result was given");
+            self.found.push(Failed::new("cargo test", Kind::Crash, &said));
+        }
+        self.named.clear();
     }
 
     /// A line in the block of a failure, or between blocks.
@@ -121,11 +143,17 @@ impl Reader {
     /// `FAILED. 1 passed; 11 failed; 1 ignored; 0 measured; 0 filtered out; finished in 0.10s`
     fn result(&mut self, result: &str) {
         let Some((_, items)) = result.split_once(". ") else { return };
+        self.awaited = 0;
         let number = |wanted: &str| {
             items.split(';').filter_map(text::counted).find(|(_, word)| *word == wanted).map_or(0, |(n, _)| n)
         };
         self.found.tool = Some(Tool::CargoTest);
         self.found.add_counts(Counts::of(number("passed"), number("failed"), 0, number("ignored")));
+        // A line of a test and the result of its binary that say different things leave open what happened.
+        let failing = std::mem::take(&mut self.failing);
+        if number("failed") == 0 {
+            failing.iter().for_each(|name| self.found.push(Failed::new(name, Kind::Error, "")));
+        }
     }
 
     fn died(&mut self, line: &str) {

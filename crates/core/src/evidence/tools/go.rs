@@ -54,6 +54,8 @@ struct Reader {
     results: Vec<(String, Outcome)>,
     parents: BTreeSet<String>,
     failures: Vec<Failed>,
+    /// How many there were when the package before this one ended.
+    failed_before: usize,
     /// The test that speaks. In the verbose form it speaks before its result stands, otherwise after it.
     speaking: String,
     /// The last line with a place that each test has written.
@@ -142,7 +144,18 @@ impl Reader {
                 false => said.into_iter().for_each(|failed| self.found.push(failed)),
             }
         }
-        let Some(panic) = self.panic.take() else { return };
+        let said = std::mem::replace(&mut self.failed_before, self.failures.len());
+        let Some(panic) = self.panic.take() else {
+            // A package can fail beside its tests: at its end, or because it left by itself.
+            if broken.is_none() && said == self.failures.len() {
+                self.found.push(Failed::new(
+                    package,
+                    Kind::Error,
+                    "the package failed, and none of its tests says why",
+                ));
+            }
+            return;
+        };
         let kind = kind_of_panic(&panic);
         match self.failures.last_mut().filter(|_| kind != Kind::Timeout) {
             // A panic ends the binary: it belongs to the test that failed last.

@@ -23,8 +23,17 @@ pub(super) fn read(lines: &[&str]) -> Found {
             spoke = true;
             block.take().into_iter().for_each(|block| found.push(block.failed()));
             found.add_counts(counts);
-        } else if line.starts_with("Test Suites: ") {
+        } else if let Some(suites) = line.strip_prefix("Test Suites: ") {
             block.take().into_iter().for_each(|block| found.push(block.failed()));
+            let failed =
+                suites.split(',').filter_map(text::counted).any(|(n, word)| n > 0 && word == "failed");
+            if failed && found.failures.is_empty() {
+                found.push(Failed::new(
+                    "jest",
+                    Kind::Collection,
+                    "a suite failed, and none of its tests says why",
+                ));
+            }
         } else if line.starts_with("No tests found, exiting with code") {
             spoke = true;
             found.nothing = true;

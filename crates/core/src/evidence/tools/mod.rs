@@ -20,10 +20,11 @@ pub(super) fn recognise(output: &str, exit: Option<i32>) -> Found {
         return junit::read(output);
     }
     let lines: Vec<&str> = output.lines().map(str::trim_end).collect();
-    // The output of nextest holds that of the test binaries, which must not be counted twice.
+    // The output of nextest holds that of the test binaries, which must not be counted twice. Around it cargo may have run
+    // others, such as those in documents.
     let rust = match nextest::read(&lines) {
         Found { tool: None, .. } => cargo::read(&lines),
-        found => found,
+        found => found.and(cargo::read(&nextest::around(&lines))),
     };
     rust.and(pytest::read(&lines, exit))
         .and(unittest::read(&lines))

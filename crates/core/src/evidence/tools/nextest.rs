@@ -52,6 +52,16 @@ pub(super) fn read(lines: &[&str]) -> Found {
     found
 }
 
+/// The lines before nextest began and after it summed up.
+pub(super) fn around<'o>(lines: &[&'o str]) -> Vec<&'o str> {
+    let begins = |line: &&str| line.trim_start().starts_with("Nextest run ID ");
+    let first = lines.iter().position(begins).unwrap_or(0);
+    let last = lines.iter().rposition(|line| summary(line).is_some()).unwrap_or(lines.len());
+    // A compiler that refused is read as part of the run itself.
+    let before = lines.iter().take(first).filter(|line| !line.starts_with("error"));
+    before.chain(lines.iter().skip(last.saturating_add(1))).copied().collect()
+}
+
 fn outcome_without_panic(failed: &mut Failed, line: &str) -> bool {
     if let Some(note) = line.strip_prefix("note: test did not panic as expected") {
         failed.kind = Kind::Assertion;

@@ -257,6 +257,7 @@ fn counts_of(line: &str) -> Option<Counts> {
         return Some(Counts::default());
     }
     let (mut passed, mut failed, mut errors, mut skipped) = (0_u64, 0_u64, 0_u64, 0_u64);
+    let mut is_known = false;
     for item in items.split(", ") {
         let (number, word) = text::counted(item)?;
         let counter = match word {
@@ -264,12 +265,16 @@ fn counts_of(line: &str) -> Option<Counts> {
             "failed" => &mut failed,
             "error" | "errors" => &mut errors,
             "skipped" | "xfailed" => &mut skipped,
-            "deselected" | "warning" | "warnings" | "rerun" | "subtests passed" | "subtests failed" => {
+            "subtests failed" => &mut failed,
+            "deselected" | "warning" | "warnings" => {
+                is_known = true;
                 continue;
             }
-            _ => return None,
+            // Plugins count things of their own; that does not take back what stands beside them.
+            _ => continue,
         };
+        is_known = true;
         *counter = counter.saturating_add(number);
     }
-    Some(Counts::of(passed, failed, errors, skipped))
+    is_known.then(|| Counts::of(passed, failed, errors, skipped))
 }

@@ -13,8 +13,11 @@ pub(super) fn read(lines: &[&str]) -> Found {
     let mut block: Option<Block> = None;
     let mut ran: Option<u64> = None;
     let mut spoke = false;
+    let mut below_rule = false;
     for line in lines {
-        if is_rule(line, '=') {
+        // A program under test may print the same words; a report stands below a rule.
+        let starts = std::mem::replace(&mut below_rule, is_rule(line, '='));
+        if below_rule {
             block.take().into_iter().for_each(|block| found.push(block.failed()));
         } else if let Some(number) = ran_of(line) {
             block.take().into_iter().for_each(|block| found.push(block.failed()));
@@ -26,7 +29,7 @@ pub(super) fn read(lines: &[&str]) -> Found {
                 found.nothing |= line.starts_with("NO TESTS RAN");
                 found.add_counts(counts);
             }
-        } else if let Some(started) = Block::start(line).filter(|_| block.is_none()) {
+        } else if let Some(started) = Block::start(line).filter(|_| starts && block.is_none()) {
             block = Some(started);
         } else if let Some(block) = &mut block {
             block.line(line);

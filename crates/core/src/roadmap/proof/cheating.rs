@@ -66,6 +66,7 @@ pub fn cheats(sort: Sort, files: &[TestFile]) -> Vec<Objection> {
             objections.extend(rewritten(file));
         }
         objections.extend(put_off(file, now));
+        objections.extend(emptied(file, now));
         objections.extend(deleted(file, now, &moved));
     }
     objections
@@ -75,9 +76,11 @@ pub fn cheats(sort: Sort, files: &[TestFile]) -> Vec<Objection> {
 /// way to RED.
 pub fn losses(files: &[TestFile]) -> Vec<Objection> {
     let moved = gained(files);
-    let of = |file: &TestFile| match file.now() {
-        Some(now) => deleted(file, now, &moved),
-        None => gone(file, false, &moved).into_iter().collect(),
+    let of = |file: &TestFile| -> Vec<Objection> {
+        match file.now() {
+            Some(now) => deleted(file, now, &moved).into_iter().chain(emptied(file, now)).collect(),
+            None => gone(file, false, &moved).into_iter().collect(),
+        }
     };
     let had_tests = files.iter().filter(|file| file.base.is_some());
     had_tests.flat_map(of).collect()
@@ -207,6 +210,20 @@ fn put_off(file: &TestFile, now: &str) -> Vec<Objection> {
         Objection::new(Rule::SkipMarker, message)
     };
     scenarios::skip_markers(before, now, &file.path).into_iter().map(objection).collect()
+}
+
+/// Tests that kept their name and check nothing any more.
+fn emptied(file: &TestFile, now: &str) -> Vec<Objection> {
+    let before = file.before().unwrap_or_default();
+    let objection = |test: Scenario| {
+        let message = format!(
+            "The test `{}` on line {} of {} checks nothing any more. Put back what it checked: a test without a check \
+             proves nothing.",
+            test.name, test.line, file.path
+        );
+        Objection::new(Rule::TestEmptied, message)
+    };
+    scenarios::emptied_tests(before, now, &file.path).into_iter().map(objection).collect()
 }
 
 /// Tests that were there when the step began, or at RED, and are not any more.

@@ -6,6 +6,7 @@ use serde_json::json;
 
 use super::Objection;
 use super::Rule;
+use crate::action::severity::Severity;
 use crate::config::Comparator;
 use crate::evidence::coverage::Coverage;
 use crate::evidence::coverage::Threshold;
@@ -85,11 +86,11 @@ pub enum ReviewSeverity {
 impl ReviewSeverity {
     /// Reviewers use many words; one that nobody knows is taken for a medium one.
     fn of(word: &str) -> ReviewSeverity {
-        match word.trim().to_ascii_lowercase().as_str() {
-            "critical" | "blocker" | "blocking" | "fatal" => ReviewSeverity::Critical,
-            "high" | "major" | "error" | "severe" => ReviewSeverity::High,
-            "low" | "minor" | "info" | "note" | "nit" | "trivial" => ReviewSeverity::Low,
-            _ => ReviewSeverity::Medium,
+        match Severity::of_word(word) {
+            Some(Severity::Critical) => ReviewSeverity::Critical,
+            Some(Severity::High) => ReviewSeverity::High,
+            Some(Severity::Medium) | None => ReviewSeverity::Medium,
+            Some(Severity::Low) => ReviewSeverity::Low,
         }
     }
 

@@ -27,6 +27,8 @@ pub enum Rule {
     SkipMarker,
     /// A test was deleted.
     TestDeleted,
+    /// A test is still there and checks nothing any more.
+    TestEmptied,
     /// A file with tests was deleted.
     TestFileDeleted,
     /// A file that a gate depends on was changed.
@@ -73,6 +75,7 @@ impl Rule {
             Rule::RedTestChanged => "red-test-changed",
             Rule::SkipMarker => "skip-marker",
             Rule::TestDeleted => "test-deleted",
+            Rule::TestEmptied => "test-emptied",
             Rule::TestFileDeleted => "test-file-deleted",
             Rule::GateEdited => "gate-edited",
             Rule::TestLoader => "test-loader",
@@ -97,6 +100,7 @@ impl Rule {
             Rule::RedTestChanged
             | Rule::SkipMarker
             | Rule::TestDeleted
+            | Rule::TestEmptied
             | Rule::TestFileDeleted
             | Rule::TestCount => true,
             Rule::RedIsGreen

@@ -263,3 +263,19 @@ fn a_changed_loader_and_byte_code_are_refused_by_name() {
     );
     assert!(objections[3].message.starts_with("__pycache__/calc.cpython-312.pyc is byte code"));
 }
+
+/// A test that was green before and is emptied later proves nothing, in every phase after RED and on the way to it.
+#[test]
+fn a_test_that_was_not_red_may_not_be_emptied() {
+    let before = "def test_a():\n    assert a() == 1\n";
+    for body in ["pass", "assert True", "a()", "return\n    assert a() == 1"] {
+        let now = format!("def test_a():\n    {body}\n");
+        let files = [file("tests/test_old.py", Some(before), None, Some(&now))];
+        for sort in [Sort::Green, Sort::GreenUnit, Sort::Refactor, Sort::Review, Sort::Commit] {
+            assert_eq!(rules(&cheats(sort, &files)), ["test-emptied"], "{body}");
+        }
+        assert_eq!(rules(&losses(&files)), ["test-emptied"], "{body}");
+    }
+    let other = file("tests/test_old.py", Some(before), None, Some("def test_a():\n    assert a() == 2\n"));
+    assert!(cheats(Sort::Green, &[other]).is_empty());
+}
