@@ -3,6 +3,7 @@
 use seriatim_core::action::Duty;
 use seriatim_core::action::boundary;
 use seriatim_core::action::boundary::Breach;
+use seriatim_core::action::boundary::BreachKind;
 use seriatim_core::action::paths;
 use seriatim_core::action::trouble::Impacted;
 use seriatim_core::failure::Class;
@@ -12,7 +13,6 @@ use seriatim_core::guard::scope::Status;
 use seriatim_core::world::Isolation;
 use seriatim_core::world::ViewFile;
 use seriatim_core::world::ViewKind;
-use seriatim_core::world::is_engine_file;
 
 use super::course::Course;
 use super::duty::Shift;
@@ -21,6 +21,7 @@ use crate::request::SceneCall;
 use crate::request::SceneChange;
 use crate::request::SceneKind;
 use crate::views;
+use crate::views::Rules;
 
 impl Course {
     /// Merges what a successful call changed within the role's contract, and returns what else it changed. In a view that
@@ -34,12 +35,10 @@ impl Course {
         succeeded: bool,
     ) -> Result<Vec<Breach>, Failure> {
         let duty = shift.duty;
-        let allows = |file: &ViewFile| {
-            let is_own = paths::is_own(&file.path) || is_engine_file(&file.path);
-            !is_own && duty.may_write(&file.path)
-        };
+        let takes = |file: &ViewFile| !paths::is_own(&file.path) && duty.may_write(&file.path);
+        let rules = Rules { takes: &takes, names: &|path| duty.names(path) };
         let left = match succeeded || !shift.copy.is_empty() {
-            true => views::merge(cx, &duty.role, &duty.role, &shift.turn.cwd, &allows).await?,
+            true => views::merge(cx, &duty.role, &duty.role, &shift.turn.cwd, &rules).await?,
             false => views::look(cx, &duty.role, &duty.role, &shift.turn.cwd).await?,
         };
         if left.isolation == Isolation::None {
@@ -47,6 +46,9 @@ impl Course {
         }
         let kept: Vec<SceneChange> = left.kept.iter().filter_map(scene_change).collect();
         let mut outside = judge_scope(duty, &changed(&kept))?;
+        let known: Vec<String> = outside.iter().map(|breach| breach.path.clone()).collect();
+        let held = left.held.into_iter().filter(|path| !known.contains(path) && !duty.names(path));
+        outside.extend(held.map(|path| Breach { path, kind: BreachKind::Steers }));
         if succeeded {
             // What was merged or refused by now counts no more.
             let strays = std::mem::take(&mut shift.strays);
