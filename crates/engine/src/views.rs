@@ -85,6 +85,12 @@ pub(crate) fn perform(hands: &Hands, job: &Job, call: &WorldCall) -> Result<Valu
             };
             value(hands.views.merge(of, &job.marker(), paths, *overlap, &knowledge).map_err(failure)?)
         }
+        WorldCall::Keep { view, place, paths } => {
+            let place = at(hands, place)?;
+            let of = ViewOf { run: &job.run_name, view, place: &place };
+            hands.views.keep(of, paths, &|paths| ignored(hands, &place, paths)).map_err(failure)?;
+            value(())
+        }
         WorldCall::Save { view } => {
             let place = hands.workspace.root().to_owned();
             let of = ViewOf { run: &job.run_name, view, place: &place };

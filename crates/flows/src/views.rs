@@ -104,12 +104,40 @@ pub async fn merge_named(
     named: &[String],
     rules: &Rules<'_>,
 ) -> Result<Left, Failure> {
-    let mut left = rules.divide(change(cx, view, place, named).await?);
+    let left = rules.divide(change(cx, view, place, named).await?);
+    settle(cx, step, view, place, left).await
+}
+
+/// Merges what was divided.
+async fn settle(cx: &Cx, step: &str, view: &str, place: &str, mut left: Left) -> Result<Left, Failure> {
     let paths: Vec<String> = left.merged.iter().map(|file| file.path.clone()).collect();
     // What the flow does not take counts no more, also where it takes nothing: the next attempt begins without it.
     let is_any = !paths.is_empty() || !left.kept.is_empty();
     left.overlapped = is_any && merge_paths(cx, step, view, place, &paths).await?;
     record(cx, step, &left);
+    Ok(left)
+}
+
+/// Merges what the rules say of a view if the flow accepts the work. Work that it refuses stays in the view for the next
+/// attempt, without what the rules do not take.
+pub async fn merge_accepted(
+    cx: &Cx,
+    step: &str,
+    view: &str,
+    place: &str,
+    rules: &Rules<'_>,
+    accepts: impl FnOnce(&Left) -> bool,
+) -> Result<Left, Failure> {
+    let left = rules.divide(change(cx, view, place, &[]).await?);
+    let paths: Vec<String> = left.merged.iter().map(|file| file.path.clone()).collect();
+    if accepts(&left) {
+        return settle(cx, step, view, place, left).await;
+    }
+    let kept = left.merged.into_iter().chain(left.kept).collect();
+    let left = Left { merged: vec![], kept, ..left };
+    record(cx, step, &left);
+    let (view, place) = (view.to_owned(), place.to_owned());
+    cx.world::<()>(WorldCall::Keep { view, place, paths }).await?;
     Ok(left)
 }
 
