@@ -135,7 +135,7 @@ impl Session {
         let clock = SystemClock::default();
         let holder = Holder::register(&store, &command_line(), clock.now())?;
         let config = Arc::new(workspace.config.clone());
-        let hands = Arc::new(make_hands(&workspace, config.clone())?);
+        let hands = Arc::new(make_hands(&workspace, config.clone(), context.registry)?);
         Ok(Session { workspace, store, holder, hands, config, registry: context.registry })
     }
 
@@ -271,7 +271,11 @@ impl Session {
 }
 
 /// Returns the hands with which this program works in a workspace.
-pub(crate) fn make_hands(workspace: &Workspace, config: Arc<Config>) -> Result<Hands> {
+pub(crate) fn make_hands(
+    workspace: &Workspace,
+    config: Arc<Config>,
+    registry: &'static Registry,
+) -> Result<Hands> {
     let root = paths::Workspace::new(&workspace.root).map_err(|e| CommandError::usage(e.to_string()))?;
     let files: Arc<dyn Files> = Arc::new(Disk);
     let processes: Arc<dyn Processes> = Arc::new(Supervised::by_this_program());
@@ -288,6 +292,7 @@ pub(crate) fn make_hands(workspace: &Workspace, config: Arc<Config>) -> Result<H
         views: Arc::new(workspace.worlds()),
         workspace: root.with_store(workspace.home.store()),
         config,
+        registry,
         redactor: workspace.redactor()?,
         scratch: workspace.home.make_folder(ATTEMPTS)?,
         outputs: workspace.home.make_folder("outputs")?,

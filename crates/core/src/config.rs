@@ -229,6 +229,24 @@ pub struct Config {
     pub others: BTreeMap<String, serde_json::Value>,
 }
 
+impl Config {
+    /// Whether the configuration names this file, or a folder that it is in, as something that steers runs: a document, or
+    /// the program or script of an agent.
+    pub fn names(&self, path: &str) -> bool {
+        let documents = [&self.process.principles, &self.guard.phases, &self.guard.templates];
+        let of_agents = self.agents.values().flat_map(|agent| match &agent.kind {
+            Kind::Command { argv } => argv.as_slice(),
+            Kind::Scripted { script } => std::slice::from_ref(script),
+            Kind::Human => &[],
+        });
+        let is_it = |named: &String| {
+            let named = named.strip_prefix("./").unwrap_or(named).trim_end_matches('/');
+            path.strip_prefix(named).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        };
+        documents.into_iter().flatten().chain(of_agents).filter(|named| !named.is_empty()).any(is_it)
+    }
+}
+
 /// `[guard]`: what the guard of live sessions needs beyond its documents.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]

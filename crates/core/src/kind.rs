@@ -147,6 +147,46 @@ pub fn detect(name: &str, text: &str, tree: Option<&Node>) -> Option<Kind> {
     tree.and_then(of_tree).or_else(|| of_text(name, text)).or_else(|| of_name(name))
 }
 
+/// Whether the engine takes its orders or the state of work from a file as a document of this kind. Guesses that only help
+/// `check` do not count: a file whose name or content is merely like that of a document is a file as any other.
+pub fn steers(kind: Kind, name: &str, text: &str, tree: Option<&Node>) -> bool {
+    let is_named = is_written_as(kind, name) && of_name(name) == Some(kind);
+    let has_keys = || tree.and_then(of_tree) == Some(kind);
+    match kind {
+        // What the engine writes down and never reads again, and what a session is told.
+        Kind::ExecutionLog | Kind::Decision | Kind::Observation | Kind::Prompt => false,
+        // These are read where they are named so.
+        Kind::Config | Kind::AuditLog | Kind::Action | Kind::Role | Kind::Template => is_named,
+        // These are read under any name. One that cannot be read is no definition.
+        Kind::ProcessDefinition => has_keys(),
+        // Many documents have phases; only those with steps are a roadmap.
+        Kind::Roadmap => {
+            let is_plan = |tree: &Node| {
+                is_roadmap(tree) || tree.get("roadmap").is_some_and(|plan| plan.as_map().is_some())
+            };
+            is_named || (has_keys() && tree.is_some_and(is_plan))
+        }
+        Kind::Cycle => is_named || (is_written_as(kind, name) && of_text(name, text) == Some(kind)),
+        Kind::AgentMap => is_named || has_keys() || (tree.is_none() && of_text(name, text) == Some(kind)),
+        Kind::ProcessInstance
+        | Kind::ExecutionStatus
+        | Kind::ExecutionLogTdd
+        | Kind::Step
+        | Kind::Automation
+        | Kind::Lifecycle => is_named || has_keys(),
+    }
+}
+
+/// Whether a file has one of the endings that documents of this kind have.
+fn is_written_as(kind: Kind, name: &str) -> bool {
+    match kind.syntax() {
+        Syntax::Yaml => matches!(extension(name).as_str(), "yaml" | "yml" | "json"),
+        Syntax::Toml => extension(name) == "toml",
+        Syntax::Markdown => matches!(extension(name).as_str(), "md" | "markdown"),
+        Syntax::JsonLines => matches!(extension(name).as_str(), "log" | "jsonl"),
+    }
+}
+
 /// Recognises a document by its keys.
 fn of_tree(root: &Node) -> Option<Kind> {
     let has = |key: &str| root.get(key).is_some();

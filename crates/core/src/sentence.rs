@@ -85,6 +85,9 @@ pub enum SharedFact {
         /// Files that the view changes and that do not leave it.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         kept: Vec<String>,
+        /// Those of them that are held back since they steer runs.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        held: Vec<String>,
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         effects: Vec<Effect>,
     },
@@ -107,8 +110,9 @@ impl Telling for SharedFact {
                 ))
                 .detail(last)
             }
-            SharedFact::ViewMerged { step, isolation, merged, kept, effects } => {
-                view_sentence(step, *isolation, merged, kept, effects)
+            SharedFact::ViewMerged { step, isolation, merged, kept, held, effects } => {
+                let left = LeftWords { merged, kept, held, effects };
+                view_sentence(step, *isolation, &left)
             }
             SharedFact::OverlapDecided { step, files, choice, by } => {
                 let what = match choice {
@@ -138,25 +142,22 @@ choices! {
     }
 }
 
-/// How many files are named before the rest is counted.
+/// How many merged files are named before the rest is counted. What was not merged is named whole, so that nothing can hide
+/// behind other files.
 const NAMED_MAX: usize = 8;
 
-fn view_sentence(
-    step: &str,
-    isolation: Isolation,
-    merged: &[String],
-    kept: &[String],
-    effects: &[Effect],
-) -> Sentence {
+/// What there is to say about a view.
+struct LeftWords<'a> {
+    merged: &'a [String],
+    kept: &'a [String],
+    held: &'a [String],
+    effects: &'a [Effect],
+}
+
+fn view_sentence(step: &str, isolation: Isolation, left: &LeftWords<'_>) -> Sentence {
+    let LeftWords { merged, kept, held, effects } = left;
     let number =
         |files: &[String]| if files.len() == 1 { "1 file".into() } else { format!("{} files", files.len()) };
-    let named = |files: &[String]| {
-        let first = files.iter().take(NAMED_MAX).cloned().collect::<Vec<_>>().join(", ");
-        match files.len().saturating_sub(NAMED_MAX) {
-            0 => first,
-            more => format!("{first} and {more} more"),
-        }
-    };
     let mut text = match merged {
         [] => format!("The agent of {step} changed nothing in the workspace."),
         files => format!("Merged {} of {step} into the workspace.", number(files)),
@@ -165,12 +166,21 @@ fn view_sentence(
         text = format!("The agent of {step} {weakness}.");
     }
     let mut below: Vec<String> = vec![];
-    if !kept.is_empty() {
-        below.push(format!("not merged: {}", named(kept)));
+    if !held.is_empty() {
+        below.push(format!("held back, since runs are steered by it: {}", held.join(", ")));
     }
     below.extend(effects.iter().map(|effect| format!("only in its view: {}", effect.sentence())));
+    let others: Vec<&str> = kept.iter().filter(|path| !held.contains(path)).map(String::as_str).collect();
+    if !others.is_empty() {
+        below.push(format!("not merged: {}", others.join(", ")));
+    }
     let sentence = if below.is_empty() { Sentence::new(text) } else { Sentence::attention(text) };
-    sentence.detail(named(merged)).below(below)
+    let first = merged.iter().take(NAMED_MAX).cloned().collect::<Vec<_>>().join(", ");
+    let named = match merged.len().saturating_sub(NAMED_MAX) {
+        0 => first,
+        more => format!("{first} and {more} more, which `seriatim log RUN --json` names"),
+    };
+    sentence.detail(named).below(below)
 }
 
 #[cfg(test)]
@@ -196,11 +206,14 @@ mod tests {
     #[test]
     fn what_never_leaves_a_view_is_told_whole_on_lines_of_its_own() {
         let names: Vec<String> = (1..=20).map(|n| format!("a-hook-with-a-long-name-{n}")).collect();
+        let others: Vec<String> = (1..=20).map(|n| format!("a{n}.txt")).collect();
+        let kept: Vec<String> = others.iter().cloned().chain(["seriatim.toml".to_owned()]).collect();
         let fact = SharedFact::ViewMerged {
             step: "5.1.1".to_owned(),
             isolation: Isolation::World,
             merged: vec!["loaf.txt".to_owned()],
-            kept: vec!["seriatim.toml".to_owned()],
+            kept: kept.clone(),
+            held: vec!["seriatim.toml".to_owned()],
             effects: vec![Effect::Hooks { names: names.clone() }, Effect::Config],
         };
         let sentence = fact.sentence();
@@ -211,9 +224,10 @@ mod tests {
         assert_eq!(
             sentence.below,
             [
-                "not merged: seriatim.toml".to_owned(),
+                "held back, since runs are steered by it: seriatim.toml".to_owned(),
                 format!("only in its view: changed hooks of the repository: {}", names.join(", ")),
                 "only in its view: changed the configuration of the repository".to_owned(),
+                format!("not merged: {}", others.join(", ")),
             ]
         );
     }

@@ -93,6 +93,10 @@ pub struct ViewFile {
     /// Another process changed the file in the workspace since the view was opened.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub meanwhile: bool,
+    /// The engine takes orders or the state of work from it, as this kind of document; it is one in the workspace, or would
+    /// be one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub steers: Option<String>,
 }
 
 /// Returns whether a path holds what the engine itself is told or keeps: no dialect merges it from a view.

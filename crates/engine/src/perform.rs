@@ -13,6 +13,7 @@ use seriatim_core::failure::Failure;
 use seriatim_core::hash::Hash;
 use seriatim_core::redact::Redactor;
 use seriatim_flows::Request;
+use seriatim_flows::registry::Registry;
 use seriatim_flows::request::BookCall;
 use seriatim_flows::request::EditFile;
 use seriatim_flows::request::Edited;
@@ -52,6 +53,8 @@ pub struct Hands {
     pub views: Arc<dyn Views>,
     pub workspace: Workspace,
     pub config: Arc<Config>,
+    /// The dialects, which know the documents that steer runs.
+    pub registry: &'static Registry,
     pub redactor: Redactor,
     /// Where agents get their brief and leave their report: a private folder in the store, cleared when the attempt is
     /// over, so that nothing an agent writes stays there without having passed the journal's door.

@@ -1,6 +1,7 @@
 //! Views as requests: what a view changes, and merging it, through the hands.
 
 mod places;
+mod steering;
 
 use std::path::Component;
 use std::path::Path;
@@ -71,8 +72,7 @@ pub(crate) fn perform(hands: &Hands, job: &Job, call: &WorldCall) -> Result<Valu
             let of = ViewOf { run: &job.run_name, view, place: &place };
             let named = as_paths(&place, named);
             let ignores = |paths: &[String]| ignored_but(hands, &place, &named, paths);
-            let seen = hands.views.change(of, &ignores).map_err(failure)?;
-            value(ViewChange { isolation: seen.isolation, files: seen.files, effects: seen.effects })
+            value(steering::change(hands, of, &ignores).map_err(failure)?)
         }
         WorldCall::Merge { view, place, paths, overlap } => {
             let folder = at(hands, place)?;
@@ -84,6 +84,12 @@ pub(crate) fn perform(hands: &Hands, job: &Job, call: &WorldCall) -> Result<Valu
                 ignores: &|asked| ignored_but(hands, &folder, paths, asked),
             };
             value(hands.views.merge(of, &job.marker(), paths, *overlap, &knowledge).map_err(failure)?)
+        }
+        WorldCall::Keep { view, place, paths } => {
+            let place = at(hands, place)?;
+            let of = ViewOf { run: &job.run_name, view, place: &place };
+            hands.views.keep(of, paths, &|paths| ignored(hands, &place, paths)).map_err(failure)?;
+            value(())
         }
         WorldCall::Save { view } => {
             let place = hands.workspace.root().to_owned();
@@ -145,8 +151,8 @@ pub fn of_run(hands: &Hands, run: &str) -> Result<Vec<RunView>, ViewError> {
     let listed = hands.views.list(run)?.into_iter().filter(|at| !at.view.starts_with(CHECKS));
     for at in listed.filter(|at| is_there(&at.place)) {
         let of = ViewOf { run, view: &at.view, place: &at.place };
-        let seen = hands.views.change(of, &|paths| ignored(hands, &at.place, paths))?;
-        let change = ViewChange { isolation: seen.isolation, files: seen.files, effects: seen.effects };
+        let ignores = |paths: &[String]| ignored(hands, &at.place, paths);
+        let change = steering::change(hands, of, &ignores)?;
         views.push(RunView { at, change });
     }
     Ok(views)

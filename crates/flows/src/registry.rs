@@ -200,6 +200,11 @@ impl Registry {
     pub fn recognise(&self, look: &Look<'_>) -> Option<&'static DocumentKind> {
         self.documents().find(|kind| (kind.recognises)(look))
     }
+
+    /// Returns the kind of a document from which the engine of any dialect takes orders or the state of work.
+    pub fn steering(&self, look: &Look<'_>) -> Option<&'static DocumentKind> {
+        self.documents().find(|kind| (kind.steers)(look))
+    }
 }
 
 /// For dialects without files of their own.

@@ -13,6 +13,7 @@ use seriatim_core::world::ViewChange;
 use seriatim_core::world::ViewFile;
 use seriatim_core::world::ViewKind;
 use seriatim_core::world::ViewMerged;
+use seriatim_core::world::is_engine_file;
 
 use crate::Cx;
 use crate::request::WorldCall;
@@ -25,6 +26,8 @@ pub struct Left {
     pub merged: Vec<ViewFile>,
     /// Files that the view changes and that were not merged: those that the flow does not allow.
     pub kept: Vec<ViewFile>,
+    /// Those of them that are held back whatever the flow allows, since they steer runs.
+    pub held: Vec<String>,
     pub effects: Vec<Effect>,
     /// A person decided about files that were changed on both sides, so that the result is not what the view held.
     pub overlapped: bool,
@@ -32,22 +35,64 @@ pub struct Left {
 
 impl Default for Left {
     fn default() -> Left {
-        Left { isolation: Isolation::None, merged: vec![], kept: vec![], effects: vec![], overlapped: false }
+        Left {
+            isolation: Isolation::None,
+            merged: vec![],
+            kept: vec![],
+            held: vec![],
+            effects: vec![],
+            overlapped: false,
+        }
     }
 }
 
-/// Which files of a view a flow allows to be merged.
-pub type Allows<'a> = &'a (dyn Fn(&ViewFile) -> bool + Send + Sync);
+/// Which files of a view a flow takes.
+#[derive(Clone, Copy)]
+pub struct Rules<'a> {
+    /// Whether a file is within the work.
+    pub takes: &'a (dyn Fn(&ViewFile) -> bool + Send + Sync),
+    /// Whether the definition of the work names this very file. What steers runs is taken on no other word: neither a
+    /// pattern nor the agent itself can say so.
+    pub names: &'a (dyn Fn(&str) -> bool + Send + Sync),
+}
 
-/// Merges what `allows` says of a view into the place in which its attempts worked.
-pub async fn merge(
-    cx: &Cx,
-    step: &str,
-    view: &str,
-    place: &str,
-    allows: Allows<'_>,
-) -> Result<Left, Failure> {
-    merge_named(cx, step, view, place, &[], allows).await
+/// Nothing is taken.
+const NOTHING: Rules<'static> = Rules { takes: &|_| false, names: &|_| false };
+
+impl Rules<'_> {
+    /// Whether a file is the engine's own, or steers runs of some dialect and is not named.
+    fn holds(&self, file: &ViewFile) -> bool {
+        is_engine_file(&file.path) || (file.steers.is_some() && !(self.names)(&file.path))
+    }
+
+    /// Divides the change of a view into what is merged and what is kept; ignored files are neither.
+    fn divide(&self, change: ViewChange) -> Left {
+        let work: Vec<ViewFile> = change.files.into_iter().filter(|file| !file.ignored).collect();
+        let held: Vec<String> =
+            work.iter().filter(|file| self.holds(file)).map(|file| file.path.clone()).collect();
+        // A file or link in the place of a folder would take what is held back in it along.
+        let is_above = |file: &ViewFile| held.iter().any(|path| is_below(path, &file.path));
+        let (merged, kept) = work.into_iter().partition(|file| {
+            let is_held = held.contains(&file.path) || is_above(file);
+            file.kind != ViewKind::Special && !is_held && (self.takes)(file)
+        });
+        Left { isolation: change.isolation, merged, kept, held, effects: change.effects, overlapped: false }
+    }
+}
+
+fn is_below(path: &str, folder: &str) -> bool {
+    path.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'))
+}
+
+/// Asks what a view changes.
+async fn change(cx: &Cx, view: &str, place: &str, named: &[String]) -> Result<ViewChange, Failure> {
+    let (view, place) = (view.to_owned(), place.to_owned());
+    cx.world(WorldCall::Change { view, place, named: named.to_vec() }).await
+}
+
+/// Merges what the rules say of a view into the place in which its attempts worked.
+pub async fn merge(cx: &Cx, step: &str, view: &str, place: &str, rules: &Rules<'_>) -> Result<Left, Failure> {
+    merge_named(cx, step, view, place, &[], rules).await
 }
 
 /// Does the same, where some files are work even though git ignores them: the agent names them as its results.
@@ -57,73 +102,63 @@ pub async fn merge_named(
     view: &str,
     place: &str,
     named: &[String],
-    allows: Allows<'_>,
+    rules: &Rules<'_>,
 ) -> Result<Left, Failure> {
-    let (view, place) = (view.to_owned(), place.to_owned());
-    let call = WorldCall::Change { view: view.clone(), place: place.clone(), named: named.to_vec() };
-    let change: ViewChange = cx.world(call).await?;
-    let (taken, kept) = divide(change.files, allows);
-    let paths: Vec<String> = taken.iter().map(|file| file.path.clone()).collect();
+    let left = rules.divide(change(cx, view, place, named).await?);
+    settle(cx, step, view, place, left).await
+}
+
+/// Merges what was divided.
+async fn settle(cx: &Cx, step: &str, view: &str, place: &str, mut left: Left) -> Result<Left, Failure> {
+    let paths: Vec<String> = left.merged.iter().map(|file| file.path.clone()).collect();
     // What the flow does not take counts no more, also where it takes nothing: the next attempt begins without it.
-    let is_any = !paths.is_empty() || !kept.is_empty();
-    let overlapped = is_any && merge_paths(cx, step, &view, &place, &paths).await?;
-    let left = Left { isolation: change.isolation, merged: taken, kept, effects: change.effects, overlapped };
+    let is_any = !paths.is_empty() || !left.kept.is_empty();
+    left.overlapped = is_any && merge_paths(cx, step, view, place, &paths).await?;
     record(cx, step, &left);
     Ok(left)
 }
 
-/// Divides the files of a view into those that are merged and those that are kept; ignored ones are neither.
-fn divide(files: Vec<ViewFile>, allows: Allows<'_>) -> (Vec<ViewFile>, Vec<ViewFile>) {
-    let work = files.into_iter().filter(|file| !file.ignored);
-    work.partition(|file| file.kind != ViewKind::Special && allows(file))
+/// Merges what the rules say of a view if the flow accepts the work. Work that it refuses stays in the view for the next
+/// attempt, without what the rules do not take.
+pub async fn merge_accepted(
+    cx: &Cx,
+    step: &str,
+    view: &str,
+    place: &str,
+    rules: &Rules<'_>,
+    accepts: impl FnOnce(&Left) -> bool,
+) -> Result<Left, Failure> {
+    let left = rules.divide(change(cx, view, place, &[]).await?);
+    let paths: Vec<String> = left.merged.iter().map(|file| file.path.clone()).collect();
+    if accepts(&left) {
+        return settle(cx, step, view, place, left).await;
+    }
+    let kept = left.merged.into_iter().chain(left.kept).collect();
+    let left = Left { merged: vec![], kept, ..left };
+    record(cx, step, &left);
+    let (view, place) = (view.to_owned(), place.to_owned());
+    cx.world::<()>(WorldCall::Keep { view, place, paths }).await?;
+    Ok(left)
 }
 
 /// Returns what would be merged of a view, which stays as it is until the flow merges it.
-pub async fn survey(cx: &Cx, step: &str, view: &str, allows: Allows<'_>) -> Result<Left, Failure> {
-    let change: ViewChange =
-        cx.world(WorldCall::Change { view: view.to_owned(), place: String::new(), named: vec![] }).await?;
-    let (merged, kept) = divide(change.files, allows);
-    let left = Left {
-        isolation: change.isolation,
-        merged: vec![],
-        kept,
-        effects: change.effects,
-        overlapped: false,
-    };
-    record(cx, step, &left);
-    Ok(Left { merged, ..left })
+pub async fn survey(cx: &Cx, step: &str, view: &str, rules: &Rules<'_>) -> Result<Left, Failure> {
+    let left = rules.divide(change(cx, view, "", &[]).await?);
+    record(cx, step, &Left { merged: vec![], ..left.clone() });
+    Ok(left)
 }
 
 /// Looks at what a view changes and leaves it as it is: the work goes on there.
 pub async fn look(cx: &Cx, step: &str, view: &str, place: &str) -> Result<Left, Failure> {
-    let (view, place) = (view.to_owned(), place.to_owned());
-    let change: ViewChange = cx.world(WorldCall::Change { view, place, named: vec![] }).await?;
-    let kept: Vec<ViewFile> = change.files.into_iter().filter(|file| !file.ignored).collect();
-    let left = Left {
-        isolation: change.isolation,
-        merged: vec![],
-        kept,
-        effects: change.effects,
-        overlapped: false,
-    };
+    let left = NOTHING.divide(change(cx, view, place, &[]).await?);
     record(cx, step, &left);
     Ok(left)
 }
 
 /// Drops the view of a role that only looks: nothing that it changed is merged.
 pub async fn discard(cx: &Cx, step: &str, view: &str, place: &str) -> Result<Left, Failure> {
+    let left = look(cx, step, view, place).await?;
     let (view, place) = (view.to_owned(), place.to_owned());
-    let call = WorldCall::Change { view: view.clone(), place: place.clone(), named: vec![] };
-    let change: ViewChange = cx.world(call).await?;
-    let kept: Vec<ViewFile> = change.files.into_iter().filter(|file| !file.ignored).collect();
-    let left = Left {
-        isolation: change.isolation,
-        merged: vec![],
-        kept,
-        effects: change.effects,
-        overlapped: false,
-    };
-    record(cx, step, &left);
     cx.world::<()>(WorldCall::Drop { view, place }).await?;
     Ok(left)
 }
@@ -196,7 +231,7 @@ fn overlap_question(step: &str, files: &[String], tried: bool) -> Question {
 
 /// Records what left the view and what did not, where there is anything to say. A weaker isolation always is.
 fn record(cx: &Cx, step: &str, left: &Left) {
-    let Left { isolation, merged, kept, effects, overlapped: _ } = left;
+    let Left { isolation, merged, kept, held, effects, overlapped: _ } = left;
     let is_empty = merged.is_empty() && kept.is_empty() && effects.is_empty();
     let silent = is_empty && isolation.weakness().is_none();
     if silent || *isolation == Isolation::None {
@@ -208,6 +243,7 @@ fn record(cx: &Cx, step: &str, left: &Left) {
         isolation: *isolation,
         merged: paths(merged),
         kept: paths(kept),
+        held: held.clone(),
         effects: effects.clone(),
     });
 }

@@ -31,6 +31,7 @@ use seriatim_engine::job::Told;
 use seriatim_engine::perform::Hands;
 use seriatim_engine::perform::perform;
 use seriatim_flows::Request;
+use seriatim_flows::registry::STANDARD;
 use seriatim_flows::rehearsal::Plan;
 use seriatim_flows::request::Assignment;
 use seriatim_flows::request::Done;
@@ -158,6 +159,7 @@ impl Bench {
             views: Arc::new(worlds),
             workspace: root.with_store(&dir.join("store")),
             config: Arc::new(Config::default()),
+            registry: &STANDARD,
             redactor: redactor.clone(),
             scratch: dir.join("store/attempts"),
             outputs: dir.join("store/outputs"),

@@ -7,13 +7,11 @@ use serde::Serialize;
 use seriatim_core::check::Surroundings;
 use seriatim_core::closest::closest;
 use seriatim_core::doc;
-use seriatim_core::doc::Limits;
 use seriatim_core::documents::DocumentKind;
-use seriatim_core::documents::Look;
 use seriatim_core::documents::check_unknown;
+use seriatim_core::documents::look_at;
 use seriatim_core::finding::Finding;
 use seriatim_core::finding::Severity;
-use seriatim_core::kind::Syntax;
 use seriatim_flows::registry::Registry;
 
 use crate::args::Context;
@@ -140,10 +138,7 @@ fn check_one(
 ) -> Checked {
     let path = file.display().to_string();
     let text = String::from_utf8_lossy(bytes).into_owned();
-    let kind = kind.or_else(|| {
-        let tree = (Syntax::of_name(&path) == Syntax::Yaml).then(|| doc::parse(bytes, &Limits::default()).0);
-        registry.recognise(&Look { name: &path, text: &text, tree: tree.flatten().as_ref() })
-    });
+    let kind = kind.or_else(|| look_at(&path, bytes, |look| registry.recognise(look)));
     let findings = match kind {
         Some(kind) => {
             let beside = (kind.beside)(bytes).into_iter();

@@ -203,6 +203,7 @@ mod world_dialects;
 mod world_hostile;
 #[cfg(test)]
 mod world_people;
+mod world_steering;
 #[cfg(test)]
 mod world_support;
 #[cfg(test)]

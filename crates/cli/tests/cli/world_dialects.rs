@@ -85,6 +85,33 @@ fn oc_14_a_stray_file_of_a_call_that_succeeds_is_held_against_it() {
     assert!(feedback.contains("other.txt") && !feedback.contains("stray.txt"), "{feedback}");
 }
 
+/// A refused call leaves nothing in the workspace, and its work waits for the next call.
+#[test]
+fn oc_14_nothing_of_a_refused_call_is_merged_and_its_work_is_there_for_the_next_one() {
+    let workshop = Workshop::of("- backend-developer\n");
+    in_worlds(&workshop.env);
+    let api = workshop.env.path("engine/api.sh");
+    let (real, stray) = (api.display(), "put other.txt 'a thought'");
+    workshop.table(&[
+        ("backend-developer", 1, &format!("{stray}; usual; finish")),
+        (
+            "backend-developer",
+            2,
+            "[ -e engine/api.sh ] && [ ! -e other.txt ] || exit 1; failed permanent 'no more'",
+        ),
+    ]);
+    workshop.build(&[]).exits(3);
+    assert_eq!(workshop.count("backend-developer"), 2);
+    assert!(!api.exists(), "{real} was merged");
+    let run = workshop.env.newest();
+    workshop.env.run(&["show", &run]).exits(0).says("engine/api.sh").says("other.txt");
+    workshop.env.run(&["world", &run, "--diff"]).exits(0).says("engine/api.sh").says_nothing_of("other.txt");
+    workshop.table(&[("backend-developer", 3, "[ -e engine/api.sh ] && finish")]);
+    workshop.resume(&[("Failure", "retry", "")]).exits(0);
+    assert!(api.exists() && !workshop.env.path("other.txt").exists());
+    workshop.verify();
+}
+
 /// K-47, OC-33: what a role had not finished when the action is cancelled can be looked at.
 #[test]
 fn k_47_the_unfinished_work_of_a_cancelled_action_is_kept_and_named() {

@@ -220,7 +220,8 @@ fn a_workspace_on_a_tmpfs() {
         let place = PathBuf::from(format!("/dev/shm/seriatim-{user:?}-{}", std::process::id()));
         fs::create_dir(&place).unwrap();
         env.root.clone_from(&place);
-        bakery(&env, "echo two >bread.txt; mv instance.yaml moved.yaml");
+        bakery(&env, "echo two >bread.txt; mv salt.txt moved.txt");
+        env.file("salt.txt", "salt\n");
         init(&env);
         settle(&mut env, user);
         let own = format!("{OTHER}:{OTHER}");
@@ -229,7 +230,7 @@ fn a_workspace_on_a_tmpfs() {
         }
         let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| changed_by(&env)));
         fs::remove_dir_all(&place).unwrap();
-        assert_eq!(outcome.unwrap(), ["bread.txt", "moved.yaml"], "{user:?}");
+        assert_eq!(outcome.unwrap(), ["bread.txt", "moved.txt", "salt.txt"], "{user:?}");
     }
 }
 

@@ -29,6 +29,8 @@ pub enum BreachKind {
     Solution { words: Vec<String> },
     /// Outside of what the role owes.
     Contract { why: Why },
+    /// It steers runs, and the contract names no such file.
+    Steers,
 }
 
 impl fmt::Display for Breach {
@@ -46,6 +48,9 @@ impl fmt::Display for Breach {
                     "{path} belongs to the generic framework, but names this solution: {}",
                     words.join(", ")
                 )
+            }
+            BreachKind::Steers => {
+                write!(f, "{path} steers runs, and your contract does not name it; put it back as it was")
             }
             BreachKind::Contract { why: Why::Outside } => write!(f, "{path} is outside of the workspace"),
             BreachKind::Contract { why: Why::RenamedFrom { from } } => {

@@ -133,6 +133,14 @@ impl Duty {
         super::paths::missing(&owed, existing)
     }
 
+    /// Whether its contract names this very file.
+    pub fn names(&self, path: &str) -> bool {
+        self.writes.iter().any(|entry| {
+            Promise::parse(entry)
+                .is_ok_and(|promise| promise.kind == PromiseKind::File && promise.text == path)
+        })
+    }
+
     /// Whether it may write a path.
     pub fn may_write(&self, path: &str) -> bool {
         super::paths::covered(&self.writes, path)

@@ -15,6 +15,7 @@ use crate::doc::Node;
 use crate::doc::Sink;
 use crate::finding::Finding;
 use crate::finding::Place;
+use crate::guard::path;
 use crate::hash::Hash;
 
 /// How strictly a definition is read.
@@ -104,6 +105,15 @@ pub struct Step {
     pub triggers: Vec<Trigger>,
     pub completion_criteria: Vec<Criterion>,
     pub validation: Vec<Criterion>,
+    /// Files that are its results even where they steer other work: roadmaps, instances, maps.
+    pub artifacts: Vec<At<String>>,
+}
+
+impl Step {
+    /// Whether the step names this very file as its result.
+    pub fn names(&self, file: &str) -> bool {
+        self.artifacts.iter().any(|named| path::relative(&named.value).as_deref() == Some(file))
+    }
 }
 
 /// A condition that changes the course of the run.

@@ -245,6 +245,7 @@ fn step(fields: &mut Fields<'_>) -> Step {
         triggers: triggers(fields),
         completion_criteria: criteria(fields, "completion_criteria"),
         validation: criteria(fields, "validation"),
+        artifacts: fields.lines("artifacts"),
     }
 }
 

@@ -216,6 +216,9 @@ pub trait Views: Send + Sync {
         knowledge: &Knowledge<'_>,
     ) -> Result<ViewMerged, ViewError>;
 
+    /// Keeps some files of the view; the rest of its work counts no more.
+    fn keep(&self, of: ViewOf<'_>, paths: &[String], ignores: Ignores<'_>) -> Result<(), ViewError>;
+
     /// Throws a view away.
     fn drop_view(&self, of: ViewOf<'_>) -> Result<(), ViewError>;
 

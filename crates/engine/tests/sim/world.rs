@@ -136,6 +136,7 @@ impl World {
             views: Arc::new(Bare),
             workspace: Workspace::simulated(ROOT),
             config: self.config.clone(),
+            registry: &registry::STANDARD,
             redactor: self.redactor.clone(),
             scratch: SCRATCH.into(),
             outputs: PathBuf::from(ROOT).join(STATE).join("outputs"),

@@ -82,6 +82,8 @@ pub(super) struct Shift<'d> {
     pub(super) gave: String,
     /// What failed calls left in the view outside of the contract. It is never merged, and held against no later call.
     pub(super) strays: Vec<String>,
+    /// The view holds work within the contract of a call that was refused for what else it wrote.
+    pub(super) refused: bool,
 }
 
 impl Course {
@@ -126,6 +128,7 @@ impl Course {
             given: String::new(),
             gave: String::new(),
             strays: vec![],
+            refused: false,
         };
         match self.shift(cx, &mut shift).await {
             Ok(()) => Ok(shift.did),
@@ -194,10 +197,15 @@ impl Course {
                 feedback: shift.turn.feedback.clone(),
             });
             let called = self.call(cx, duty, shift.given.clone(), &shift.turn).await;
-            let outside = self.merge_work(cx, shift, called.is_ok()).await;
-            let report = called.map_err(tried_again)?;
-            self.hear(cx, shift, &report).await?;
+            let heard = match called.map_err(tried_again) {
+                Ok(report) => self.hear(cx, shift, &report).await,
+                Err(failure) => Err(failure),
+            };
+            let outside = self.merge_work(cx, shift, heard.is_ok()).await;
+            heard?;
             within_scope(shift, &outside?)?;
+        } else {
+            self.merge_refused(cx, shift).await?;
         }
         self.look(cx, shift).await?;
         shift.did.verdict = Some(shift.verdict(by_hand));
@@ -206,6 +214,7 @@ impl Course {
 
     /// Takes invalid output on a person's word. Work that does not exist cannot be taken.
     async fn take_as_it_is(&self, cx: &Cx, shift: &mut Shift<'_>) -> Result<(), Failure> {
+        self.merge_refused(cx, shift).await?;
         let listed: Vec<String> = cx.scene(SceneCall::Files { copy: shift.copy.clone() }).await?;
         let missing = shift.duty.missing(&listed.into_iter().collect());
         if missing.is_empty() {

@@ -3,6 +3,7 @@
 use seriatim_core::action::Duty;
 use seriatim_core::action::boundary;
 use seriatim_core::action::boundary::Breach;
+use seriatim_core::action::boundary::BreachKind;
 use seriatim_core::action::paths;
 use seriatim_core::action::trouble::Impacted;
 use seriatim_core::failure::Class;
@@ -12,7 +13,6 @@ use seriatim_core::guard::scope::Status;
 use seriatim_core::world::Isolation;
 use seriatim_core::world::ViewFile;
 use seriatim_core::world::ViewKind;
-use seriatim_core::world::is_engine_file;
 
 use super::course::Course;
 use super::duty::Shift;
@@ -21,12 +21,14 @@ use crate::request::SceneCall;
 use crate::request::SceneChange;
 use crate::request::SceneKind;
 use crate::views;
+use crate::views::Left;
+use crate::views::Rules;
 
 impl Course {
-    /// Merges what a successful call changed within the role's contract, and returns what else it changed. In a view that
-    /// stays where it is. Without one it is in the workspace already and is put back, whatever came of the call. A copy gets
-    /// the work of a failed call, too: nothing of it reaches the workspace before the role passes, and whoever mends the
-    /// files finds them there.
+    /// Merges what a call changed within the role's contract if the call is accepted, and returns what else it changed. In a
+    /// view the work of a call that failed or is refused stays where it is, for the next call. Without one it is in the
+    /// workspace already and is put back, whatever came of the call. A copy gets the work of a failed call, too: nothing of
+    /// it reaches the workspace before the role passes, and whoever mends the files finds them there.
     pub(super) async fn merge_work(
         &self,
         cx: &Cx,
@@ -34,27 +36,42 @@ impl Course {
         succeeded: bool,
     ) -> Result<Vec<Breach>, Failure> {
         let duty = shift.duty;
-        let allows = |file: &ViewFile| {
-            let is_own = paths::is_own(&file.path) || is_engine_file(&file.path);
-            !is_own && duty.may_write(&file.path)
+        let takes = |file: &ViewFile| is_of(duty, file);
+        let rules = Rules { takes: &takes, names: &|path| duty.names(path) };
+        let (role, place, strays) = (&duty.role, &shift.turn.cwd, &shift.strays);
+        // What cannot be judged is refused, and said when it is judged below.
+        let accepts = |left: &Left| {
+            breaches(duty, left).is_ok_and(|found| found.iter().all(|breach| strays.contains(&breach.path)))
         };
-        let left = match succeeded || !shift.copy.is_empty() {
-            true => views::merge(cx, &duty.role, &duty.role, &shift.turn.cwd, &allows).await?,
-            false => views::look(cx, &duty.role, &duty.role, &shift.turn.cwd).await?,
+        let left = match (shift.copy.is_empty(), succeeded) {
+            (false, _) => views::merge(cx, role, role, place, &rules).await?,
+            (true, true) => views::merge_accepted(cx, role, role, place, &rules, accepts).await?,
+            (true, false) => views::look(cx, role, role, place).await?,
         };
         if left.isolation == Isolation::None {
             return self.outside(cx, shift).await;
         }
-        let kept: Vec<SceneChange> = left.kept.iter().filter_map(scene_change).collect();
-        let mut outside = judge_scope(duty, &changed(&kept))?;
+        let mut outside = breaches(duty, &left)?;
         if succeeded {
             // What was merged or refused by now counts no more.
             let strays = std::mem::take(&mut shift.strays);
             outside.retain(|breach| !strays.contains(&breach.path));
-        } else {
+            shift.refused = shift.copy.is_empty() && !outside.is_empty();
+        } else if shift.copy.is_empty() {
             shift.strays.extend(outside.iter().map(|breach| breach.path.clone()));
         }
         Ok(outside)
+    }
+
+    /// Merges what a refused call left in its view within the contract: a person goes on with it.
+    pub(super) async fn merge_refused(&self, cx: &Cx, shift: &mut Shift<'_>) -> Result<(), Failure> {
+        if !std::mem::take(&mut shift.refused) {
+            return Ok(());
+        }
+        let duty = shift.duty;
+        let takes = |file: &ViewFile| is_of(duty, file);
+        let rules = Rules { takes: &takes, names: &|path| duty.names(path) };
+        views::merge(cx, &duty.role, &duty.role, &shift.turn.cwd, &rules).await.map(|_| ())
     }
 
     /// What the call changed although it must not, put back by now. Only the time of the call counts: what a person
@@ -95,6 +112,22 @@ pub(super) fn within_scope(shift: &mut Shift<'_>, outside: &[Breach]) -> Result<
     let feedback = boundary::feedback(outside);
     let message = format!("it wrote where it must not: {}", feedback.join("; "));
     Err(Failure { feedback, ..Failure::new(Class::Scope, message) })
+}
+
+/// Whether a file of a view is the role's to write.
+fn is_of(duty: &Duty, file: &ViewFile) -> bool {
+    !paths::is_own(&file.path) && duty.may_write(&file.path)
+}
+
+/// Returns what was not merged of a view and lies outside of a role's contract, or steers runs.
+fn breaches(duty: &Duty, left: &Left) -> Result<Vec<Breach>, Failure> {
+    let kept: Vec<SceneChange> = left.kept.iter().filter_map(scene_change).collect();
+    let mut found = judge_scope(duty, &changed(&kept))?;
+    let steering = left.held.iter().filter(|path| !duty.names(path));
+    let unknown: Vec<String> =
+        steering.filter(|path| !found.iter().any(|breach| breach.path == **path)).cloned().collect();
+    found.extend(unknown.into_iter().map(|path| Breach { path, kind: BreachKind::Steers }));
+    Ok(found)
 }
 
 /// Returns what lies outside of a role's contract.

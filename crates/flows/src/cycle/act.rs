@@ -96,6 +96,7 @@ impl Course<'_> {
         }
         let safe = if self.isolated { None } else { self.cx.snapshot(vec![]).await.ok() };
         self.save_work().await;
+        self.planned.extend(step.targets());
         let called = match self.consult(Role::Actor, words::step_brief(step), vec![]).await {
             Called::Over(end) => return Acted::Over(end),
             Called::Report(report) => Ok(*report),

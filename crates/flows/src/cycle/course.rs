@@ -97,6 +97,8 @@ pub(super) struct Course<'c> {
     pub(super) by_products: BTreeSet<String>,
     /// Whether the Actor works in a view, so that the workspace is as it was until the approval.
     pub(super) isolated: bool,
+    /// Files that the steps of this cycle named so far: they may be documents that steer runs, which the approval shows.
+    pub(super) planned: BTreeSet<String>,
     /// Files of the view that would be merged.
     pub(super) unmerged: Vec<String>,
     /// Files that were merged after an approval and are not committed yet.
@@ -206,6 +208,7 @@ impl<'c> Course<'c> {
             branch: None,
             by_products: BTreeSet::new(),
             isolated: false,
+            planned: BTreeSet::new(),
             unmerged: vec![],
             merged: BTreeSet::new(),
             diet: BTreeMap::new(),

@@ -4,7 +4,6 @@ use seriatim_core::cycle::block::Role;
 use seriatim_core::failure::Failure;
 use seriatim_core::world::Isolation;
 use seriatim_core::world::ViewFile;
-use seriatim_core::world::is_engine_file;
 
 use super::course::Course;
 use crate::request::Difference;
@@ -12,6 +11,7 @@ use crate::request::GitCall;
 use crate::request::Unmerged;
 use crate::request::WorldCall;
 use crate::views;
+use crate::views::Rules;
 
 impl Course<'_> {
     /// The view of the Actor, in which all work of the cycle gathers until it is approved.
@@ -19,17 +19,19 @@ impl Course<'_> {
         Role::Actor.word().to_lowercase()
     }
 
-    /// Whether a file of the view may become part of the work: everything but the engine's own files.
+    /// Whether a file of the view may become part of the work: everything but the files of the cycle itself.
     fn is_work(file: &ViewFile, state_files: &[String]) -> bool {
         let is_state =
             |entry: &String| file.path == *entry || (entry.ends_with('/') && file.path.starts_with(entry));
-        !is_engine_file(&file.path) && !state_files.iter().any(is_state)
+        !state_files.iter().any(is_state)
     }
 
     /// Looks at what the Actor has changed so far.
     pub(super) async fn survey_work(&mut self) -> Result<(), Failure> {
         let (view, state) = (self.actors_view(), self.state_files());
-        let left = views::survey(self.cx, &view, &view, &|file| Course::is_work(file, &state)).await?;
+        let takes = |file: &ViewFile| Course::is_work(file, &state);
+        let rules = Rules { takes: &takes, names: &|path| self.planned.contains(path) };
+        let left = views::survey(self.cx, &view, &view, &rules).await?;
         self.isolated |= left.isolation != Isolation::None;
         self.unmerged = left.merged.into_iter().map(|file| file.path).collect();
         Ok(())
@@ -91,8 +93,10 @@ impl Course<'_> {
         }
         let view = self.actors_view();
         let paths = self.unmerged.clone();
-        let allows = |file: &ViewFile| paths.contains(&file.path);
-        let left = views::merge(self.cx, &view, &view, "", &allows).await?;
+        // What was approved is what the survey found, by the same rules.
+        let is_approved = |path: &str| paths.iter().any(|approved| approved == path);
+        let rules = Rules { takes: &|file: &ViewFile| is_approved(&file.path), names: &is_approved };
+        let left = views::merge(self.cx, &view, &view, "", &rules).await?;
         self.merged.extend(left.merged.into_iter().map(|file| file.path));
         self.unmerged.clear();
         Ok(!left.overlapped)

@@ -22,7 +22,6 @@ use seriatim_core::report::Report;
 use seriatim_core::time::Utc;
 use seriatim_core::verdict::Verdict;
 use seriatim_core::world::ViewFile;
-use seriatim_core::world::is_engine_file;
 
 use super::after::Settled;
 use super::completion::unmet;
@@ -38,6 +37,7 @@ use crate::attempts::FailedAttempt;
 use crate::attempts::attempts;
 use crate::request::Computed;
 use crate::views;
+use crate::views::Rules;
 
 /// Where the run goes after a step.
 #[derive(Clone, Debug)]
@@ -326,7 +326,7 @@ impl Course<'_> {
 
     async fn close_done(&mut self, mut work: Work, product: Product) -> Next {
         if let Some(report) = product.report.as_ref().filter(|_| !self.test())
-            && let Err(failure) = self.merge_work(&work.step.id.value, &report.artifacts).await
+            && let Err(failure) = self.merge_work(&work.step, &report.artifacts).await
         {
             let why = format!("its files could not be merged: {}", failure.message);
             self.step_error(&mut work, failure.class, &why).await;
@@ -342,14 +342,16 @@ impl Course<'_> {
 
     /// Merges what the agent of a step changed, now that the step counts as done. The files of the run itself are the
     /// engine's.
-    async fn merge_work(&self, step: &str, named: &[String]) -> Result<(), Failure> {
-        let allows = |file: &ViewFile| {
+    async fn merge_work(&self, step: &Step, named: &[String]) -> Result<(), Failure> {
+        let takes = |file: &ViewFile| {
             let is_record =
                 [EXECUTIONS, DECISIONS, OBSERVATIONS].iter().any(|folder| file.path.starts_with(folder));
             let is_own = file.path == self.start.instance || file.path == self.definition_path;
-            !is_record && !is_own && !is_engine_file(&file.path)
+            !is_record && !is_own
         };
-        views::merge_named(self.cx, step, step, "", named, &allows).await.map(|_| ())
+        let rules = Rules { takes: &takes, names: &|path| step.names(path) };
+        let id = &step.id.value;
+        views::merge_named(self.cx, id, id, "", named, &rules).await.map(|_| ())
     }
 
     /// At least one record of what the agent did (PX-95).

@@ -26,6 +26,13 @@ pub enum WorldCall {
         paths: Vec<String>,
         overlap: Overlap,
     },
+    /// Keeps these files in the view, unmerged; the rest of its work counts no more.
+    Keep {
+        view: String,
+        #[serde(default, skip_serializing_if = "String::is_empty")]
+        place: String,
+        paths: Vec<String>,
+    },
     /// Remembers what the view holds, in place of what was remembered before.
     Save { view: String },
     /// Puts the view back to what was remembered of it.

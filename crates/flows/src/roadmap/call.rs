@@ -16,7 +16,6 @@ use seriatim_core::roadmap::proof;
 use seriatim_core::roadmap::result;
 use seriatim_core::roadmap::result::RETRIES_MAX;
 use seriatim_core::world::ViewFile;
-use seriatim_core::world::is_engine_file;
 
 use super::Call;
 use super::people;
@@ -32,6 +31,7 @@ use crate::request::GitCall;
 use crate::request::HANDED_IN;
 use crate::request::Shown;
 use crate::views;
+use crate::views::Rules;
 
 /// What came of calling the agent.
 pub(super) enum Called {
@@ -82,13 +82,10 @@ impl Work<'_> {
     async fn merge_work(&mut self, cx: &Cx) -> Result<(), Stop> {
         let allowed = |path: &str| self.allowed.permits(path) && !self.allowed.is_own(path);
         let never = [&self.path, &self.trail, &self.project.start.roadmap];
-        let allows = |file: &ViewFile| {
-            !is_engine_file(&file.path)
-                && !never.iter().any(|path| **path == file.path)
-                && allowed(&file.path)
-        };
+        let takes = |file: &ViewFile| !never.iter().any(|path| **path == file.path) && allowed(&file.path);
         let (step, place) = (self.step.id.as_str(), self.place.tree.as_str());
-        let left = views::merge(cx, step, step, place, &allows).await;
+        let rules = Rules { takes: &takes, names: &|path| self.is_named(path) };
+        let left = views::merge(cx, step, step, place, &rules).await;
         let left = left
             .map_err(|failure| Stop::failed(format!("its files could not be merged: {}", failure.message)))?;
         self.kept = left.kept.into_iter().map(|file| file.path).collect();

@@ -41,6 +41,7 @@ use crate::request::HookRun;
 use crate::request::Hooked;
 use crate::request::Stand;
 use crate::views;
+use crate::views::Rules;
 
 /// What the closing pass is called where steps have their ids.
 const FINALIZE: &str = "finalize";
@@ -98,8 +99,8 @@ async fn refactor(cx: &Cx, project: &Project, scope: &[String]) -> ClosingRefact
             return ClosingRefactoring::new(RefactoringStatus::NotDone, words);
         }
     };
-    let allows = |file: &ViewFile| scope.contains(&file.path);
-    let left = match views::merge(cx, FINALIZE, FINALIZE, "", &allows).await {
+    let rules = Rules { takes: &|file: &ViewFile| scope.contains(&file.path), names: &|_| false };
+    let left = match views::merge(cx, FINALIZE, FINALIZE, "", &rules).await {
         Ok(left) => left,
         Err(failure) => return ClosingRefactoring::new(RefactoringStatus::NotDone, failure.message),
     };

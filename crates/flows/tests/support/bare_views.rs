@@ -11,9 +11,12 @@ pub(crate) fn answer(request: &Request) -> Option<Vec<u8>> {
     let outcome = match request {
         Request::World(WorldCall::Change { .. }) => serde_json::to_value(ViewChange::without_view()),
         Request::World(WorldCall::Merge { .. }) => serde_json::to_value(ViewMerged::default()),
-        Request::World(WorldCall::Drop { .. } | WorldCall::Save { .. } | WorldCall::Reset { .. }) => {
-            Ok(Value::Null)
-        }
+        Request::World(
+            WorldCall::Drop { .. }
+            | WorldCall::Keep { .. }
+            | WorldCall::Save { .. }
+            | WorldCall::Reset { .. },
+        ) => Ok(Value::Null),
         _ => return None,
     };
     Some(serde_json::to_vec(&Ok::<Value, ()>(outcome.unwrap())).unwrap())

@@ -68,7 +68,7 @@ pub(crate) fn run(context: &Context, command: &World) -> Result<Exit> {
     let Some(store) = workspace.store_to_read()? else {
         return Err(CommandError::usage("nothing has run in this workspace yet"));
     };
-    let hands = make_hands(&workspace, Arc::new(workspace.config.clone()))?;
+    let hands = make_hands(&workspace, Arc::new(workspace.config.clone()), context.registry)?;
     let done = act(context, command, &store, &hands);
     // Empty, unless an agent is at work; then it stays.
     let _ = std::fs::remove_dir(&hands.scratch);

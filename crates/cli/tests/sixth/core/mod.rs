@@ -47,6 +47,7 @@ impl Tally {
 pub(crate) const DOCUMENTS: &[DocumentKind] = &[DocumentKind {
     name: "tally",
     recognises: |look| look.tree.is_some_and(|tree| tree.get("tally").is_some()),
+    steers: |look| look.tree.is_some_and(|tree| tree.get("tally").is_some()),
     check,
     beside: nothing_beside,
     conditions: no_conditions,

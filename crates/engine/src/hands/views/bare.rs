@@ -74,6 +74,10 @@ impl Views for Bare {
         Ok(())
     }
 
+    fn keep(&self, _of: ViewOf<'_>, _paths: &[String], _ignores: Ignores<'_>) -> Result<(), ViewError> {
+        Ok(())
+    }
+
     fn save(&self, _of: ViewOf<'_>, _ignores: Ignores<'_>) -> Result<(), ViewError> {
         Ok(())
     }

@@ -384,6 +384,13 @@ impl Views for Worlds {
         merging::merge(&ground, &mut folder, key, paths, overlap, &replaced, knowledge)
     }
 
+    fn keep(&self, of: ViewOf<'_>, paths: &[String], ignores: Ignores<'_>) -> Result<(), ViewError> {
+        match self.open(of)? {
+            Some(mut folder) => merging::keep(&Ground::of(&self.at, of.place), &mut folder, paths, ignores),
+            None => Ok(()),
+        }
+    }
+
     fn drop_view(&self, of: ViewOf<'_>) -> Result<(), ViewError> {
         let Some(root) = self.recorded()? else { return Ok(()) };
         let folder = ViewFolder::at(&root, of);

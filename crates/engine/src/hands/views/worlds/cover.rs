@@ -238,7 +238,8 @@ pub(super) fn view_file(path: &str, change: &LayerChange) -> Option<ViewFile> {
         Some(Node::Link { target }) => Some(target.clone()),
         _ => None,
     };
-    Some(ViewFile { path: path.to_owned(), kind, target, ignored: false, meanwhile: change.meanwhile })
+    let (path, meanwhile) = (path.to_owned(), change.meanwhile);
+    Some(ViewFile { path, kind, target, ignored: false, meanwhile, steers: None })
 }
 
 /// A change of the covered folder with both of its sides; nothing for folders and for what lies beside the place.

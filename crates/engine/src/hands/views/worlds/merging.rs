@@ -194,13 +194,37 @@ fn set_rest_aside(
     ignores: Ignores<'_>,
 ) -> Result<(), ViewError> {
     let merged: BTreeSet<String> = paths.iter().map(|path| ground.outside(path)).collect();
+    let mut changes = changes(ground, folder, ignores)?;
+    changes.retain(|change| !merged.contains(&change.path));
+    keep_of(ground, folder, &changes, &BTreeSet::new(), ignores)
+}
+
+/// Keeps some files of a view as its work and sets the rest aside. Done again, it changes nothing.
+pub(super) fn keep(
+    ground: &Ground,
+    folder: &mut ViewFolder,
+    paths: &[String],
+    ignores: Ignores<'_>,
+) -> Result<(), ViewError> {
+    let wanted: BTreeSet<String> = paths.iter().map(|path| ground.outside(path)).collect();
     let changes = changes(ground, folder, ignores)?;
-    let ignored = ignored::files(ground, &changes, ignores);
-    let is_ignored = |change: &&LayerChange| {
+    keep_of(ground, folder, &changes, &wanted, ignores)
+}
+
+/// Gives a view a layer with those of some changes that are wanted or ignored; the others are set aside with the old one.
+fn keep_of(
+    ground: &Ground,
+    folder: &mut ViewFolder,
+    changes: &[LayerChange],
+    wanted: &BTreeSet<String>,
+    ignores: Ignores<'_>,
+) -> Result<(), ViewError> {
+    let ignored = ignored::files(ground, changes, ignores);
+    let is_ignored = |change: &LayerChange| {
         ground.inside(&change.path).is_some_and(|path| ignored.iter().any(|known| known == path))
     };
     let (stays, rest): (Vec<&LayerChange>, Vec<&LayerChange>) =
-        changes.iter().filter(|change| !merged.contains(&change.path)).partition(is_ignored);
+        changes.iter().partition(|change| wanted.contains(&change.path) || is_ignored(change));
     let stays: Vec<HomeStep> = stays.into_iter().map(HomeStep::from).collect();
     let rest = if rest.is_empty() { Old::Remove } else { Old::SetAside };
     renew(ground, folder, &stays, ignores, rest)
