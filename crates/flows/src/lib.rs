@@ -18,6 +18,7 @@ pub mod process;
 pub mod registry;
 pub mod rehearsal;
 pub mod request;
+mod reviewer;
 pub mod roadmap;
 mod run;
 pub mod views;

@@ -120,6 +120,8 @@ mod promise_process;
 #[cfg(test)]
 mod promise_reading;
 #[cfg(test)]
+mod promise_roadmap;
+#[cfg(test)]
 mod prompt;
 #[cfg(test)]
 mod questions;

@@ -21,9 +21,7 @@ use crate::Cx;
 use crate::request::Assignment;
 use crate::request::Done;
 use crate::request::PersonChoice;
-
-/// A person who reviews found nothing.
-pub(super) const NO_FINDINGS: &str = "none";
+use crate::reviewer;
 
 /// What changes from one call of a role to the next.
 #[derive(Clone, Debug)]
@@ -81,25 +79,16 @@ impl Course {
     }
 
     /// What a person can say about the work of a role.
-    fn options(&self, duty: &Duty, turn: &Turn) -> Vec<Choice> {
+    fn options(&self, duty: &Duty, turn: &Turn) -> Vec<PersonChoice> {
         if !self.is_by_person(duty, turn) {
             return vec![];
         }
         if !duty.review {
             let done =
                 Choice::new("done", "It is done", "The files are checked, and then the action goes on.");
-            return vec![done];
+            return vec![PersonChoice::told_by_id(done)];
         }
-        let found = "One finding on each line, with its severity: critical, high, medium or low. Close one that is fixed \
-                     with:  closed F1: how it was fixed";
-        vec![
-            Choice::new(
-                NO_FINDINGS,
-                "No findings",
-                "You looked, and found nothing; findings that are open stay open.",
-            ),
-            Choice::new("done", "Findings", found).with_text(),
-        ]
+        reviewer::offers()
     }
 
     pub(super) async fn call(&self, cx: &Cx, duty: &Duty, prompt: String, turn: &Turn) -> Done<Report> {
@@ -125,7 +114,7 @@ impl Course {
                 feedback: turn.feedback.clone(),
                 ..Brief::default()
             },
-            by_person: self.options(duty, turn).into_iter().map(PersonChoice::told_by_id).collect(),
+            by_person: self.options(duty, turn),
             required: if duty.review && !self.is_by_person(duty, turn) {
                 vec![severity::FINDINGS.to_owned()]
             } else {

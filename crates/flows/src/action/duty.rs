@@ -35,7 +35,6 @@ use seriatim_core::verdict::PersonWord;
 use seriatim_core::verdict::Verdict;
 use seriatim_core::verdict::claims::Claims;
 
-use super::call::NO_FINDINGS;
 use super::call::Turn;
 use super::course::Course;
 use super::course::Did;
@@ -49,6 +48,7 @@ use crate::request::SceneChange;
 use crate::request::SceneKind;
 use crate::request::Taken;
 use crate::request::TreePlace;
+use crate::reviewer;
 
 /// Why a role's work does not go on.
 #[derive(Clone, Debug, PartialEq)]
@@ -245,10 +245,9 @@ impl Course {
                 None => Ok(()),
             };
         }
-        let review = match (by_person, text("choice").as_str()) {
-            (true, NO_FINDINGS) => Ok(PlainReview::default()),
-            (true, _) => severity::read_plain(&shift.duty.role, &text("answer")),
-            (false, _) => read_review(&shift.duty.role, &report.outputs),
+        let review = match by_person {
+            true => reviewer::read(&shift.duty.role, &report.outputs),
+            false => read_review(&shift.duty.role, &report.outputs),
         };
         let PlainReview { found, closed } =
             review.map_err(|problems| unusable("its findings cannot be used", problems))?;

@@ -5,6 +5,7 @@ use serde_json::json;
 use seriatim_core::failure::Class;
 use seriatim_core::failure::Failure;
 use seriatim_core::finding::has_errors;
+use seriatim_core::question::Choice;
 use seriatim_core::report::Brief;
 use seriatim_core::report::Limits;
 use seriatim_core::report::Report;
@@ -13,6 +14,7 @@ use seriatim_core::roadmap::brief;
 use seriatim_core::roadmap::extract::Context;
 use seriatim_core::roadmap::facts::Matter;
 use seriatim_core::roadmap::proof;
+use seriatim_core::roadmap::proof::Sort;
 use seriatim_core::roadmap::result;
 use seriatim_core::roadmap::result::RETRIES_MAX;
 use seriatim_core::world::ViewFile;
@@ -29,7 +31,9 @@ use crate::attempts::attempts;
 use crate::request::Assignment;
 use crate::request::GitCall;
 use crate::request::HANDED_IN;
+use crate::request::PersonChoice;
 use crate::request::Shown;
+use crate::reviewer;
 use crate::views;
 use crate::views::Rules;
 
@@ -166,7 +170,19 @@ impl Work<'_> {
             phase: phase.unwrap_or_default().to_owned(),
             attach: project.start.attach,
             view: self.step.id.clone(),
+            by_person: self.offers(phase),
             ..Assignment::default()
+        }
+    }
+
+    /// What a person is offered who has a phase: a review ends with findings or with none, anything else with its work.
+    fn offers(&self, phase: Option<&str>) -> Vec<PersonChoice> {
+        match phase.map(Sort::of) {
+            Some(Sort::Review) => reviewer::offers(),
+            Some(_) | None => {
+                let shown = "The engine looks at the files and runs the checks of the project.";
+                vec![PersonChoice::new(Choice::new("done", "It is done", shown))]
+            }
         }
     }
 

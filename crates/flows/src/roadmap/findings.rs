@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use serde_json::Map;
 use serde_json::Value;
 use seriatim_core::action::severity::Concern;
 use seriatim_core::action::severity::Severity;
@@ -26,6 +27,17 @@ use super::prove::Proof;
 use super::work::Stop;
 use super::work::Work;
 use crate::Cx;
+use crate::reviewer;
+
+/// What a review says.
+#[derive(Default)]
+struct Heard {
+    open: Vec<Concern>,
+    closings: Vec<Closing>,
+    fixed_at_once: Vec<Value>,
+    /// What its author has to correct.
+    problems: Vec<String>,
+}
 
 /// From this severity on an open finding keeps a phase from being over.
 const HOLDS_FROM: Severity = Severity::High;
@@ -54,36 +66,49 @@ impl Work<'_> {
 
     async fn hear_review(&mut self, cx: &Cx, report: &Report, proof: &mut Proof) -> Result<(), Stop> {
         proof.objections.extend(contradiction(report));
-        let found = proof::review_findings(&report.outputs);
-        let mut closings = match ledger::read_closings(&report.outputs) {
-            Ok(closings) => closings,
-            Err(problems) => {
-                proof.objections.extend(problems.into_iter().map(|problem| refusal(&problem)));
-                vec![]
-            }
+        let heard = match &report.person {
+            Some(_) => match reviewer::read(&self.agent, &report.outputs) {
+                Ok(review) => Heard { open: review.found, closings: review.closed, ..Heard::default() },
+                Err(problems) => Heard { problems, ..Heard::default() },
+            },
+            None => self.read_review(&report.outputs),
+        };
+        let Heard { open, closings, fixed_at_once, problems } = heard;
+        proof.objections.extend(problems.iter().map(|problem| refusal(problem)));
+        let entries = self.memory.findings.open().map(|entry| entry.concern.file.clone());
+        let files: Vec<String> = entries.chain(open.iter().map(|concern| concern.file.clone())).collect();
+        let things = self.things(cx, files).await?;
+        let at = |concern: &Concern| things.get(&concern.file).copied();
+        let refused = match &report.person {
+            Some(person) => self.memory.findings.close_by_person(person, &closings),
+            None => self.memory.findings.close(&self.agent, &closings, at),
+        };
+        proof.objections.extend(refused.iter().map(|refused| refusal(&refused.to_string())));
+        self.memory.findings.note(open, at);
+        proof.notes.extend(self.memory.findings.entries().iter().map(LedgerEntry::told));
+        let documents = self.memory.findings.entries().iter().map(LedgerEntry::document);
+        self.findings = documents.chain(fixed_at_once).collect();
+        Ok(())
+    }
+
+    /// Reads the report of an agent that reviewed.
+    fn read_review(&self, outputs: &Map<String, Value>) -> Heard {
+        let found = proof::review_findings(outputs);
+        let (mut closings, problems) = match ledger::read_closings(outputs) {
+            Ok(closings) => (closings, vec![]),
+            Err(problems) => (vec![], problems),
         };
         let concern = |finding: &ReviewFinding| self.concern(finding);
         let (resolved, open): (Vec<_>, Vec<_>) = found.iter().partition(|finding| finding.resolved);
         // One that is reported as resolved closes the entry that is open; a new one was found and fixed in one go.
-        for finding in resolved {
+        for finding in &resolved {
             let known = self.memory.findings.find_open(&concern(finding));
             let reason =
                 finding.remedy.clone().unwrap_or_else(|| "the reviewer calls it resolved".to_owned());
             closings.extend(known.map(|entry| Closing { id: entry.id.clone(), reason }));
         }
-        let open: Vec<Concern> = open.into_iter().map(concern).collect();
-        let entries = self.memory.findings.open().map(|entry| entry.concern.file.clone());
-        let files: Vec<String> = entries.chain(open.iter().map(|concern| concern.file.clone())).collect();
-        let things = self.things(cx, files).await?;
-        let at = |concern: &Concern| things.get(&concern.file).copied();
-        let refused = self.memory.findings.close(&self.agent, &closings, at);
-        proof.objections.extend(refused.iter().map(|refused| refusal(&refused.to_string())));
-        self.memory.findings.note(open, at);
-        proof.notes.extend(self.memory.findings.entries().iter().map(LedgerEntry::told));
-        let documents = self.memory.findings.entries().iter().map(LedgerEntry::document);
-        let fixed_at_once = found.iter().filter(|finding| finding.resolved).map(ReviewFinding::to_json);
-        self.findings = documents.chain(fixed_at_once).collect();
-        Ok(())
+        let fixed_at_once = resolved.into_iter().map(ReviewFinding::to_json).collect();
+        Heard { open: open.into_iter().map(concern).collect(), closings, fixed_at_once, problems }
     }
 
     fn concern(&self, finding: &ReviewFinding) -> Concern {
