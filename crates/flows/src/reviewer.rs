@@ -4,6 +4,7 @@ use serde_json::Map;
 use serde_json::Value;
 use seriatim_core::action::severity;
 use seriatim_core::action::severity::PlainReview;
+use seriatim_core::ledger::read_closings;
 use seriatim_core::question::Choice;
 
 use crate::request::PersonChoice;
@@ -31,4 +32,9 @@ pub(crate) fn read(by: &str, outputs: &Map<String, Value>) -> Result<PlainReview
         NO_FINDINGS => Ok(PlainReview::default()),
         _ => severity::read_plain(by, text("answer")),
     }
+}
+
+/// Reads what an agent found and closed, or says what of it cannot be read.
+pub(crate) fn read_report(by: &str, outputs: &Map<String, Value>) -> Result<PlainReview, Vec<String>> {
+    Ok(PlainReview { found: severity::read(by, outputs)?, closed: read_closings(outputs)? })
 }

@@ -27,7 +27,6 @@ use seriatim_core::action::trouble::Spent;
 use seriatim_core::config::DEFAULT_AGENT;
 use seriatim_core::failure::Class;
 use seriatim_core::failure::Failure;
-use seriatim_core::ledger::read_closings;
 use seriatim_core::report::Report;
 use seriatim_core::report::Status;
 use seriatim_core::time::Utc;
@@ -247,7 +246,7 @@ impl Course {
         }
         let review = match by_person {
             true => reviewer::read(&shift.duty.role, &report.outputs),
-            false => read_review(&shift.duty.role, &report.outputs),
+            false => reviewer::read_report(&shift.duty.role, &report.outputs),
         };
         let PlainReview { found, closed } =
             review.map_err(|problems| unusable("its findings cannot be used", problems))?;
@@ -493,8 +492,4 @@ fn contradiction(claims: &Claims, found: &[Concern]) -> Option<String> {
     let unfounded = claims.refusal().filter(|_| found.is_empty());
     let unfounded = unfounded.map(|claim| format!("{claim}, and no finding says why"));
     claims.contradiction().map(|two| two.to_string()).or(unfounded)
-}
-
-fn read_review(role: &str, outputs: &serde_json::Map<String, Value>) -> Result<PlainReview, Vec<String>> {
-    Ok(PlainReview { found: severity::read(role, outputs)?, closed: read_closings(outputs)? })
 }

@@ -124,7 +124,7 @@ const TABLE: &str = "
 5.1.1 | partial | 1 calls; Write -> skip; REJECTED
 5.1.1 | failed | 1 calls; Write -> skip; REJECTED
 5.1.1 | empty outputs | 1 calls; nobody asked; REJECTED
-5.1.1 | contradictory outputs | 1 calls; nobody asked; REJECTED
+5.1.1 | contradictory outputs | 3 calls; Write -> skip; REJECTED
 5.1.2 | exit 1 | 1 calls; Check -> skip; CHANGES_REQUESTED
 5.1.2 | killed | 1 calls; Check -> skip; CHANGES_REQUESTED
 5.1.2 | timeout | 1 calls; Check -> skip; CHANGES_REQUESTED
