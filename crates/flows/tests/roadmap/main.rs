@@ -17,6 +17,7 @@ mod green;
 mod holes;
 #[cfg(test)]
 mod parallel;
+#[cfg(test)]
 mod promise;
 #[cfg(test)]
 mod red;
